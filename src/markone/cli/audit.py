@@ -32,7 +32,7 @@ def audit(
     features: Spec = None,
     plain: Plain = False,
     importance: Importance = None,
-    folds: WholeNumber = 5,
+    folds: WholeNumber = 3,
     seed: WholeNumber = 0,
     out: Out = None,
     output: Literal["csv", "jsonl"] | None = None,

@@ -53,6 +53,10 @@ class Labels:
 
     def numbers_of(self, values: Any) -> NDArray[np.int32]:
         """The numbers of a sequence of labels."""
+        if isinstance(values, list) and {*map(type, values)} in ({str}, {int}):
+            # Each different label is looked at once.
+            known = {value: self.number(plain(value)) for value in dict.fromkeys(values)}
+            return np.fromiter(map(known.__getitem__, values), np.int32, len(values))
         return np.fromiter((self.number(plain(value)) for value in values), np.int32)
 
 

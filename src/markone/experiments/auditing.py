@@ -8,6 +8,7 @@ repeated without the rows whose labels are doubtful, and the second margins coun
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from markone.experiments.progress import StepProgress, watching
 from markone.experiments.splits import Plan, Split
 from markone.experiments.validation import about_rows
 from markone.features.examples import completed
-from markone.features.spec import Function
+from markone.features.spec import Features, Function
 from markone.learning import table_defaults
 from markone.learning.passes import teach
 from markone.learning.samples import Sample, open_sample
@@ -39,6 +40,9 @@ from markone.model.margins import functional_margins
 from markone.model.rules import Rule, predicts_numbers
 from markone.reporting.grids import counted, label_in_words
 
+FIRST_PASSES = 5
+"""The number of passes of the first training of a rule that takes a step at each example. It is enough to find the rows
+that the second training leaves out."""
 FEWEST_OF_CLASS = 5
 """Labels of classes with fewer rows are not judged."""
 LEAST_WON = 0.1
@@ -59,7 +63,7 @@ def audit(
     rule: Rule | None = None,
     features: Any = None,
     functions: Mapping[str, Function] | None = None,
-    folds: int = 5,
+    folds: int = 3,
     threads: int | None = None,
     memory: int | str | None = None,
     progress: StepProgress | bool | None = None,
@@ -114,7 +118,7 @@ def audit(
         raise SettingsError("rule", f"is {rule!r}, which predicts numbers, and an audit judges classes; leave it out")
     plan = Plan(method="kfold", folds=folds, seed=seed)
     given: dict[str, Any] = {} if rule is None else {"rule": rule}
-    way = by_rule(given.get("rule", USUAL_RULE), given, seed, features, functions)
+    way = by_rule(rule or USUAL_RULE, given, seed, features, functions)
     sample = open_sample(source, target, threads, memory)
     curved = table_defaults.suits(sample.held.columns, given)
     table_defaults.check_plain(check_named("plain", switch, plain), curved)
@@ -122,7 +126,7 @@ def audit(
         way = for_table(given, seed, features, functions)
     tested = None if against is None else open_tests(against, sample.held, threads)
     doubts, better, remarks = judged(sample, plan, way, memory_budget(memory), progress)
-    rows = Fingerprints.of(sample.held.batches(), sample.held.columns, sample.threads)
+    rows = Fingerprints.of(sample.held.batches(), sample.held.columns, sample.threads, alone=tested is None)
     pairs = pairs_of(rows if tested is None else joined(rows, tested.fingerprints(sample.threads)))
     findings = [*doubtful(sample, doubts, better), *repeated(sample, rows, pairs)]
     if tested is not None:
@@ -181,9 +185,9 @@ def judged(
     splits, remarks = plan.divide(len(sample), sample.strata)
     rare = np.bincount(sample.truth, minlength=len(sample.classes)) < FEWEST_OF_CLASS
     with watching(progress, 2 * len(splits)) as told:
-        fitting = CrossFitting(sample, splits, way, budget // 2, told)
-        doubts, better = doubts_of(fitting.scores(np.ones(len(sample), np.bool_)), sample.truth)
-        doubts, better = doubts_of(fitting.scores(believed(sample, doubts)), sample.truth)
+        fitting = CrossFitting(sample, splits, budget // 2, told)
+        doubts, better = doubts_of(fitting.scores(quicker(way), np.ones(len(sample), np.bool_)), sample.truth)
+        doubts, better = doubts_of(fitting.scores(way, believed(sample, doubts)), sample.truth)
     weights = importance_of(sample)
     accuracy = float(weights[better == sample.truth].sum() / weights.sum())
     majority = float(np.bincount(sample.truth, weights).max() / weights.sum())
@@ -209,32 +213,40 @@ def importance_of(sample: Sample) -> Floats:
 class CrossFitting:
     """Trains a model for each fold on the other folds. The features of the folds are kept if they fit in memory."""
 
-    def __init__(self, sample: Sample, splits: list[Split], way: ByRule, budget: int, told: StepProgress) -> None:
-        self.sample, self.splits, self.way, self.told = sample, splits, way, told
+    def __init__(self, sample: Sample, splits: list[Split], budget: int, told: StepProgress) -> None:
+        self.sample, self.splits, self.told = sample, splits, told
         self.left = budget
         self.kept: dict[int, FoldRows] = {}
 
-    def scores(self, used: NDArray[np.bool_]) -> NDArray[Any]:
+    def scores(self, way: ByRule, used: NDArray[np.bool_]) -> NDArray[Any]:
         """Return the scores of all rows. Only the rows in `used` are trained on."""
         classes = len(self.sample.classes)
         scores = np.zeros((len(self.sample), 1 if classes == 2 else classes))
         for split in self.splits:
-            self.told.step(f"{self.way.name}, fold {split.number} of {len(self.splits)}")
-            rows = self.rows(split).some(np.flatnonzero(used[split.learned]))
-            learner = self.way.learner(rows)
+            self.told.step(f"{way.name}, fold {split.number} of {len(self.splits)}")
+            rows = self.rows(split, way.spec).some(np.flatnonzero(used[split.learned]))
+            learner = way.learner(rows)
             if teach(learner, rows.block).stopped == "interrupted":
                 raise KeyboardInterrupt
             scores[split.tested] = learner.scorer().scores(rows.tested_block.rows)
         return scores
 
-    def rows(self, split: Split) -> FoldRows:
+    def rows(self, split: Split, spec: Features) -> FoldRows:
         if split.number in self.kept:
             return self.kept[split.number]
-        rows = divided(self.sample, split, self.way.spec)
+        rows = divided(self.sample, split, spec)
         if (size := size_of(rows)) <= self.left:
             self.left -= size
             self.kept[split.number] = rows
         return rows
+
+
+def quicker(way: ByRule) -> ByRule:
+    """Return the same way with fewer passes, for a rule that takes a step at each example."""
+    settings = way.settings
+    if not settings.traits.online or (settings.epochs or 0) <= FIRST_PASSES:
+        return way
+    return replace(way, settings=replace(settings, epochs=FIRST_PASSES))
 
 
 def size_of(rows: FoldRows) -> int:
@@ -309,7 +321,7 @@ def repeated(sample: Sample, rows: Fingerprints, pairs: Pairs) -> list[Finding]:
         most, model = int(labels[first]), int(group[first])
         conflicts += [(int(row), model) for row in group[labels != most]]
         repeats += [(int(row), model) for row in group[labels == most] if row != model]
-    found = []
+    found, numbers = [], sample.held.numbers + 1
     for problem, these in (("conflict", conflicts), ("repeat", repeats)):
         alike = dict(zip(these, likenesses(rows, these), strict=True))
         order = sorted(these, key=lambda pair: (-alike[pair], pair))
@@ -317,7 +329,6 @@ def repeated(sample: Sample, rows: Fingerprints, pairs: Pairs) -> list[Finding]:
         for (row, other), text in zip(order, texts, strict=True):
             label = sample.classes[sample.truth[row]]
             instead = sample.classes[sample.truth[other]] if problem == "conflict" else None
-            numbers = sample.held.numbers + 1
             found.append(
                 Finding(
                     problem,  # type: ignore[arg-type]
@@ -384,7 +395,8 @@ def previews(batches: Iterable[Batch], which: Numbers) -> list[str]:
     for batch in batches:
         here = wanted[(wanted >= start) & (wanted < start + len(batch))]
         if len(here):
-            some = taken(batch, here - start)
+            readable = {name: values for name, values in batch.columns.items() if is_readable(values)}
+            some = taken(replace(batch, columns=readable), here - start)
             columns = {name: shown_values(values) for name, values in some.columns.items()}
             for i, row in enumerate(here.tolist()):
                 values = {name: column[i] for name, column in columns.items() if column[i] is not None}
@@ -393,15 +405,14 @@ def previews(batches: Iterable[Batch], which: Numbers) -> list[str]:
     return [found[row] for row in which.tolist()]
 
 
+def is_readable(column: Any) -> bool:
+    """Return whether people can read the values, unlike those of images and given rows."""
+    return isinstance(column, Strings) or hasattr(column, "to_pylist")
+
+
 def shown_values(column: Any) -> list[Any]:
-    """Return the values of a column, or None for each if they cannot be read by people."""
-    if isinstance(column, Strings):
-        return column.tolist("replace")
-    return column.to_pylist() if hasattr(column, "to_pylist") else [None] * len_of(column)
-
-
-def len_of(column: Any) -> int:
-    return int(getattr(column, "matrix", column).shape[0])
+    values: list[Any] = column.tolist("replace") if isinstance(column, Strings) else column.to_pylist()
+    return values
 
 
 def in_short(values: dict[str, Any], alone: bool) -> str:

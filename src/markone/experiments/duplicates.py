@@ -56,10 +56,14 @@ class Fingerprints:
         return len(self.same)
 
     @classmethod
-    def of(cls, batches: Iterable[Batch], columns: tuple[Column, ...], threads: int) -> Fingerprints:
+    def of(
+        cls, batches: Iterable[Batch], columns: tuple[Column, ...], threads: int, *, alone: bool = False
+    ) -> Fingerprints:
+        """Look at all rows. If they are compared with those of another source, and not `alone`, given features are
+        compared by their names."""
         texts = [Ngrams(c.name, WORDS, lengths=(1, LONGEST)) for c in columns if c.kind == "text"]
         others = [c for c in columns if c.kind != "text"]
-        names = NameHashes()
+        names = NameHashes(alone)
 
         def look(batch: Batch) -> tuple[Hashes, NDArray[np.bool_], list[Any]]:
             same, there = np.zeros(len(batch), np.uint64), np.zeros(len(batch), np.bool_)
@@ -158,10 +162,13 @@ def matched(keys: Hashes, which: NDArray[np.bool_]) -> tuple[NDArray[np.int64], 
 class NameHashes:
     """The hashes of the names of given features, each of which is computed once."""
 
-    def __init__(self) -> None:
+    def __init__(self, alone: bool) -> None:
+        self.alone = alone
         self.known: dict[int, Hashes] = {}
 
     def of(self, names: Names) -> Hashes:
+        if self.alone:  # numbers are enough
+            return mixed(np.arange(len(names), dtype=np.uint64))
         known = self.known.get(id(names), np.zeros(0, np.uint64))
         if len(known) < len(names):
             new = [hash_of(name.encode("utf-8", "surrogatepass")) for name in names.since(len(known))]
@@ -198,7 +205,7 @@ def hashed_rows(given: GivenRows, names: Hashes) -> tuple[Hashes, NDArray[np.boo
         from scipy.sparse import csr_array
 
         matrix = csr_array(matrix)
-    values = mixed(np.asarray(matrix.data, np.float64).view(np.uint64))
+    values = np.asarray(matrix.data, np.float64).view(np.uint64) * NONE  # which is odd, so that no bit is lost
     values = np.where(matrix.data == 0, np.uint64(0), mixed(values + names[matrix.indices]))
     return sums(np.asarray(matrix.indptr, np.int64), values), np.ones(matrix.shape[0], np.bool_)
 
