@@ -4,7 +4,7 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 CORE := $(wildcard core/*/*)
-PACKAGE := $(wildcard src/markone/*.py* src/markone/*/*.py src/markone/play/page/* src/markone/play/page/*/*)
+PACKAGE := $(wildcard src/markone/*.py* src/markone/*/*.py src/markone/*/page/* src/markone/play/page/*/*)
 INSTALLED := $(VENV)/installed
 PEERS := $(VENV)/peers
 SANITIZED := .venv-sanitize/installed
@@ -74,7 +74,7 @@ cross: $(INSTALLED) ## compile the core for other systems: Linux and macOS on AR
 oldest: .venv-oldest/installed ## run the tests with the oldest supported versions of all dependencies
 	.venv-oldest/bin/pytest -q -n auto -p no:cacheprovider tests
 
-browser: ## install Chromium, with which the tests open the playground, if it is absent
+browser: ## install Chromium, with which the tests open pages, if it is absent
 	@if command -v chromium chromium-browser google-chrome >/dev/null; then echo "There is a Chromium."; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -q && apt-get install -qy --no-install-recommends chromium; \
 	else echo "Install Chromium, for example: sudo apt-get install chromium. Without it, tests of the page are skipped."; fi

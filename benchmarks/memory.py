@@ -6,14 +6,16 @@ forget the largest size so far; elsewhere nothing is measured.
 
 from __future__ import annotations
 
-import os
 import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
 STATUS = Path("/proc/self/status")
 FORGET = Path("/proc/self/clear_refs")
 FORGET_LARGEST = "5"
+BETWEEN_LOOKS = 0.005
+"""The number of seconds between two looks at another process."""
 
 
 class Peak:
@@ -43,21 +45,35 @@ PEAK = Peak()
 """That of the work which is being timed."""
 
 
-def size(name: str) -> int:
-    """A size of this process, in bytes."""
-    [line] = [line for line in STATUS.read_text().splitlines() if line.startswith(f"{name}:")]
-    return int(line.split()[1]) * 1024
+def size(name: str, status: Path = STATUS) -> int:
+    """A size of this process, or of the process with this status, in bytes; 0 if the process has ended."""
+    try:
+        lines = status.read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:")), 0)
 
 
 def run_process(command: list[str], *, line: str | None = None, **options: Any) -> None:
-    """Run a process to its end, with `line` as its input, and note how much memory it had."""
+    """Run a process to its end, with `line` as its input, and note how much memory it had.
+
+    The memory is looked at while the process runs. Its own account at its end (`ru_maxrss`) is never smaller than the
+    memory of the process that started it.
+    """
     process = subprocess.Popen(command, stdin=subprocess.PIPE if line is not None else None, text=True, **options)
-    if line is not None:
-        assert process.stdin is not None
-        process.stdin.write(line)
-        process.stdin.close()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
+    ended = threading.Event()
+    looking = threading.Thread(target=look, args=(Path(f"/proc/{process.pid}/status"), ended))
+    looking.start()
+    try:
+        process.communicate(line)
+    finally:
+        ended.set()
+        looking.join()
     if process.returncode != 0:
         raise subprocess.CalledProcessError(process.returncode, command)
-    PEAK.of_processes = max(PEAK.of_processes, usage.ru_maxrss * 1024)
+
+
+def look(status: Path, ended: threading.Event) -> None:
+    """Note the largest size of a process again and again."""
+    while not ended.wait(BETWEEN_LOOKS):
+        PEAK.of_processes = max(PEAK.of_processes, size("VmHWM", status))

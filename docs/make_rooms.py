@@ -12,7 +12,9 @@ ROWS = [
     [
         ("cli", "the command line"),
         ("lectures", "the lectures' claims"),
+        ("server", "the HTTP service"),
         ("play", "the playground"),
+        ("web", "hosts, headers"),
         ("demo", "generated data"),
     ],
     [

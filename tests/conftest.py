@@ -12,6 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from browsing import axe, browser, page
+
+__all__ = ["axe", "browser", "page"]
+
 # Compiled modules are kept, whatever the environment says: each process that a test starts would compile them again.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -57,6 +57,9 @@ def results(folder: Path) -> Iterator[Any]:
     counting = markone.train(table["text"].tolist(), target=table["label"].tolist(), rule="naive-bayes")
     yield counting.explain(table["text"][0], running=True)
     model = markone.train(X, target=y % 2, rule="perceptron", bounds=True, epochs=50)
+    yield from model.errors(X, y % 2, most=2)
+    texts, kinds = ["free money now", "see you soon"] * 150, ["spam", "ham"] * 150
+    yield from (markone.train(texts, target=kinds, **how) for how in ({"threshold": "f1"}, {"abstain": 0.3}))
     yield from (model.history.bounds, markone.margins(model, X, y % 2))
     comparison = markone.compare(table, target="label", rules=["mira", "naive-bayes"], folds=3)
     yield from (comparison, markone.validate(table, target="label", folds=20, epochs=1))

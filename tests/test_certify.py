@@ -379,6 +379,19 @@ def test_the_total_hinge_is_near_that_of_the_linear_program() -> None:
         assert certificate.hinge is not None and certificate.hinge.total == pytest.approx(best)
 
 
+def test_large_numbers_beside_small_ones_do_not_hide_them() -> None:
+    random = np.random.default_rng(1)
+    X = random.normal(size=(2000, 6)) * (random.random((2000, 6)) < 0.4)
+    y = (X.sum(axis=1) + random.normal(size=2000) > 0).astype(int)
+    hinges = []
+    for size in (1.0, 1e5):
+        rows = scipy.sparse.csr_array(X * [size, 1, 1, 1, 1, 1])
+        found = Softest(Points(rows, y, [0, 1], bias=True))
+        climb(found, Clock(60))
+        hinges.append(found.hinge)
+    assert hinges[1] == pytest.approx(hinges[0], rel=0.02)
+
+
 @given(arrays(np.float64, st.integers(1, 12), elements=st.integers(-8, 8).map(lambda n: n / 4)))
 def test_the_best_length_of_a_plane(margins: Any) -> None:
     best = np.maximum(0, 1 - best_length(margins) * margins).sum()

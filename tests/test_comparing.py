@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shlex
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -20,7 +21,8 @@ from markone.errors import DataError, SettingsError
 from markone.experiments import comparing, contrasts, page
 from markone.experiments.comparing import Comparison, Contender, compare, contender_of
 from markone.experiments.validation import Fold, Validation
-from markone.experiments.verdict import verdict_of
+from markone.experiments.verdict import recommended, verdict_of
+from markone.model.calibrator import calibrate
 from markone.model.history import History, Pass
 from markone.model.rules import COMPARED
 
@@ -76,7 +78,7 @@ def test_what_a_contender_cost_is_told(comparison, tmp_path):
     mira, logistic = comparison["mira"], comparison["logistic"]
     assert mira.passes == 10 and mira.rule == "mira" and mira.seconds > 0
     assert logistic.has_probabilities and logistic.calibration is not None and logistic.log_loss > 0
-    assert not mira.has_probabilities and mira.calibration is None and mira.log_loss is None
+    assert mira.has_probabilities and mira.log_loss < 1.2 * logistic.log_loss  # learned from the other folds
     X, y = points()
     others = np.setdiff1d(np.arange(300), mira.validation.folds[0].rows)
     model = markone.train(X[others], target=y[others])
@@ -121,11 +123,11 @@ def test_other_divisions_than_folds(method, folds):
 def test_every_rule_takes_part():
     X, y = points(120)
     found = compare({f"x{i}": X[:, i] for i in range(4)}, target=y, folds=2)
-    assert not found.failures and {one.name for one in found.contenders} > set(COMPARED)
+    assert not found.failures and {one.name for one in found.contenders} > {*COMPARED, "curves"}
     for name in ("logistic", "logistic-online", "naive-bayes", "mlp"):
         assert found[name].has_probabilities and found[name].bytes > 0
     for name in ("perceptron", "averaged-perceptron", "mira", "hinge", "svm"):
-        assert not found[name].has_probabilities and found[name].bytes > 0
+        assert found[name].has_probabilities and found[name].log_loss < np.log(2) and found[name].bytes > 0
     assert min(found[name].validation.mean for name in COMPARED) > 0.75
 
 
@@ -202,7 +204,7 @@ def test_tuning_happens_in_each_fold_from_its_own_rows(monkeypatch):
     folds = found["mira"].validation.folds
     assert len(seen) == 2 and all(not seen[i] & set(folds[i].rows) for i in (0, 1))
     for fold in folds:
-        assert fold.settings.keys() == {"rule", "C", "epochs"} and len(fold.history) <= fold.settings["epochs"]
+        assert fold.settings["rule"] == "mira" and fold.settings.keys() <= {"rule", "C", "epochs"}
     assert found.as_dict()["contenders"][0]["validation"]["folds"][0]["settings"] == folds[0].settings
 
 
@@ -251,11 +253,57 @@ def test_who_is_as_good_is_not_said_to_be_behind():
 def test_what_the_equals_have_is_told():
     text = verdict_of(
         [
-            contender("mlp", first(905), "mlp", seconds=6.0, bytes=4000),
+            contender("mira", first(905), "mira", seconds=6.0, bytes=4000),
             contender("logistic", first(904), "logistic", seconds=1.0, bytes=1000, has_probabilities=True),
         ]
     )
     assert "Logistic also has probabilities, trains 6 times as fast and has a model 4 times smaller." in text
+
+
+def test_the_simpler_of_equals_is_recommended():
+    mlp, logistic = contender("mlp", first(905), "mlp"), contender("logistic", first(904), "logistic")
+    text = verdict_of([mlp, logistic])
+    assert text.startswith("Use logistic: its accuracy on test rows is 90.4%")
+    assert "Mlp is 0.1 points more accurate, which may be chance, but logistic is simpler." in text
+    assert recommended([mlp, logistic]) is logistic and recommended([]) is None
+    worse = contender("logistic", first(850), "logistic")
+    assert recommended([mlp, worse]) is mlp
+    clear, vague = replace(mlp, log_loss=0.2), replace(logistic, log_loss=0.3)
+    assert recommended([clear, vague]) is clear
+
+
+def test_names_that_are_no_rules_are_shown_with_their_settings():
+    how = {"rule": "perceptron", "average": False}
+    text = verdict_of([contender("perceptron", first(900), "perceptron", settings=how)])
+    assert text.startswith("Use perceptron (rule perceptron, average false): its accuracy")
+    how = {"rule": "logistic", "solver": "online"}
+    text = verdict_of([contender("logistic-online", first(900), "logistic", settings=how)])
+    assert text.startswith("Use logistic-online (rule logistic, solver online): its accuracy")
+
+
+def test_curves_of_tables_take_part_as_train_has_them():
+    random = np.random.default_rng(0)
+    table = {"a": random.normal(size=400), "b": random.normal(size=400)}
+    labels = np.where(table["a"] ** 2 > 0.5, "far", "near")
+    found = compare(table, target=labels, rules=["curves", "mira"], folds=3, contrasts=False)
+    assert found.best.name == "curves" and found.best.settings == {} and found["mira"].validation.mean < 0.7
+    assert "Use curves, which are the default for tables: their accuracy" in found.verdict
+    alone = markone.validate(table, target=labels, folds=3)
+    assert found["curves"].validation.predicted.tolist() == alone.predicted.tolist()
+    with pytest.raises(SettingsError, match="rules must not contain 'curves', which are for tables"):
+        compare(["a b", "c d"] * 20, target=[0, 1] * 20, rules=["curves"], folds=2)
+
+
+def test_log_loss_is_that_of_probabilities_from_the_other_folds():
+    X, y = points(900, noise=2.0)
+    found = compare(X, target=y, rules=["svm", "logistic", "naive-bayes"], contrasts=False, folds=3)
+    svm, logistic = found["svm"], found["logistic"]
+    assert svm.log_loss == pytest.approx(logistic.log_loss, rel=0.05)
+    fold = svm.validation.folds[0]
+    others = svm.validation.folds[1:]
+    scores, truth = (np.concatenate([getattr(one, name) for one in others]) for name in ("scores", "truth"))
+    expected = calibrate(scores, truth, None, [0, 1]).log_probabilities(fold.scores)
+    np.testing.assert_allclose(np.log(fold.probabilities), expected, rtol=1e-9)
 
 
 def test_a_fast_one_that_is_surely_but_little_worse_is_told():
@@ -327,7 +375,7 @@ def test_the_table_fits_a_terminal(comparison):
     lines = str(comparison).splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[0] == "8 ways to learn from 300 rows of 2 classes, by 3 folds."
-    assert lines[2].split() == ["accuracy", "interval", "seconds", "passes", "size", "off", "by"]
+    assert lines[2].split() == ["accuracy", "interval", "log-loss", "off", "by", "seconds", "size"]
 
 
 class Balanced(HTMLParser):
@@ -405,6 +453,19 @@ def test_the_command_speaks_json_and_writes_a_page(people, capsys):
     assert found["tests"] == [test.as_dict() for test in expected.tests]
     assert found["rows"] == 120 and found["design"] == "3 folds"
     assert html.read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("name", [*COMPARED, "curves"])
+def test_the_recommended_command_can_be_typed_as_it_stands(name, people, capsys, monkeypatch):
+    monkeypatch.chdir(people.parent)
+    options = ["--rules", name, "--folds", "2", "--seed", "3", "--no-contrasts"]
+    assert main(["compare", "people.csv", "--target", "income", *options]) == 0
+    words = shlex.split(capsys.readouterr().out.partition("Next:")[2])
+    assert words[:5] == ["markone", "train", "people.csv", "--target", "income"] and "--seed" in words
+    assert main([*words[1:], "-o", "people.model"]) == 0
+    model = markone.load("people.model")
+    wanted = COMPARED.get(name, {"rule": "logistic"})
+    assert {key: getattr(model.settings, key) for key in wanted} == wanted and model.settings.seed == 3
 
 
 def test_the_command_prints_a_table_and_the_verdict(people, capsys):

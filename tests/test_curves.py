@@ -401,6 +401,23 @@ def test_curves_are_drawn_as_pictures() -> None:
     assert sum("contribution" in title.replace("\n", " ") for title in titles) == len(shapes.curves) + len(shapes.pairs)
 
 
+def test_texts_beside_columns_have_curves_only_if_they_help() -> None:
+    data, labels = table(1500, both)
+    notes = [f"note{i % 7} about{i % 11} thing{i}" for i in range(1500)]
+    mixed = data.append_column("notes", pa.array(notes))
+    assert {column.name: column.kind for column in markone.read(mixed, target=labels).columns}["notes"] == "text"
+    curved = markone.train(mixed, target=labels)
+    assert curved.settings.rule == "logistic"
+    assert "contribution to the score of yes, before rows are scaled" in str(curved.explain())
+    by_note = ["yes" if i % 7 < 3 else "no" for i in range(1500)]
+    straight = markone.train(mixed, target=by_note)
+    assert straight.settings.rule == "mira" and not straight.explain().shapes
+    assert straight.settings == markone.train(mixed, target=by_note, plain=True).settings
+    assert markone.train(pa.table({"notes": notes}), target=labels).settings.rule == "mira"
+    assert markone.validate(mixed, target=by_note, folds=3).mean == 1.0
+    assert markone.validate(mixed, target=labels, folds=3).mean > 0.75
+
+
 def test_the_commands_have_plain_and_say_what_was_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data, labels = table(1500, both)
     path = tmp_path / "table.csv"

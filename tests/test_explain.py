@@ -816,7 +816,8 @@ def test_impossible_counts_are_refused(inside: list[int], total: list[int], prob
 
 def test_probabilities_are_the_sigmoid_or_the_softmax_of_the_scores() -> None:
     documents, labels = spam()
-    two = markone.train(documents, target=labels, rule="logistic")
+    few = slice(0, 40)  # too few rows to calibrate probabilities
+    two = markone.train(documents[few], target=labels[few], rule="logistic")
     scores = two.scores(documents).astype(np.float64)
     found = two.probabilities(documents)
     assert found.dtype == np.float64 and found.shape == (300, 2)
@@ -824,7 +825,7 @@ def test_probabilities_are_the_sigmoid_or_the_softmax_of_the_scores() -> None:
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-15)
     assert two.probabilities("free money").shape == (2,) and two.probabilities([]).shape == (0, 2)
     assert two.probabilities("free money").tolist() == two.probabilities(["free money"])[0].tolist()
-    three = markone.train(documents, target=[*"abc"] * 100, rule="logistic")
+    three = markone.train(documents[few], target=([*"abc"] * 100)[few], rule="logistic")
     softmax = [reference.softmax(row) for row in three.scores(documents[:9]).astype(np.float64).tolist()]
     np.testing.assert_allclose(three.probabilities(documents[:9]), softmax, rtol=1e-14)
 
@@ -839,9 +840,9 @@ def test_extreme_scores_have_probabilities(classes: int) -> None:
 
 
 @pytest.mark.parametrize("rule", ["perceptron", "mira", "hinge"])
-def test_other_rules_have_no_probabilities(rule: str) -> None:
+def test_other_rules_have_no_probabilities_if_there_are_few_rows(rule: str) -> None:
     model = markone.train(["a", "b"], target=["x", "y"], rule=rule)
-    with pytest.raises(SettingsError, match=f"rule is '{rule}', whose scores are not probabilities; .*'logistic'"):
+    with pytest.raises(SettingsError, match=f"scores of the rule '{rule}' become probabilities by rows .*'logistic'"):
         model.probabilities("a")
 
 

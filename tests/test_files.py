@@ -15,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 import markone
-from markone.data.files import find
+from markone.data.finding import find
 from markone.errors import DataError
 
 

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 import markone
 from files_of import damaged
-from markone.data import ascii_images, files, pictures, workbooks
+from markone.data import archives, ascii_images, pictures, workbooks
 from markone.errors import DataError, LimitError, MarkoneError, SettingsError
 
 CSV = "a,b,y\n" + "1.5,x,0\n2.5,z,1\n" * 30
@@ -307,7 +307,7 @@ def test_other_archives_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         markone.read(tmp_path / "text.zip")
     with pytest.raises(DataError, match="does not show its format"):
         markone.read(packed(tmp_path / "odd.zip", odd=CSV))
-    monkeypatch.setattr(files, "LARGEST_BY_RATIO", 10**6)
+    monkeypatch.setattr(archives, "LARGEST_BY_RATIO", 10**6)
     with pytest.raises(LimitError, match=r"bomb\.csv in .* is 2,000,000 bytes large but packed into .* suspicious"):
         markone.read(packed(tmp_path / "bomb.zip", bomb__csv=b"0" * 2_000_000))
 

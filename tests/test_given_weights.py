@@ -160,7 +160,7 @@ def test_settings_are_kept_and_change_the_answer() -> None:
     assert Model.from_weights({"a": 1}, classes=["n", "p"], tie="positive").predict("b") == "p"
     assert Model.from_weights({"a": 1}, classes=["n", "p"], tie="negative").predict("b") == "n"
     assert Model.from_weights({"a": 1}, classes=["n", "p"], rule="mira", C=0.5).settings.C == 0.5
-    with pytest.raises(SettingsError, match="whose scores are not probabilities"):
+    with pytest.raises(SettingsError, match="probabilities cannot be computed: scores of the rule"):
         spam().probabilities("free")
 
 

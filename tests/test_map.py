@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "how-it-works.md").read_text(encoding="utf-8")
 OTHER_PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
 SOURCES = ["src/markone/**/*.py", "src/markone/*.pyi", "core/**/*.py", "core/**/*.h", "core/**/*.cpp"]
-SOURCES += [f"src/markone/play/page/**/*.{ending}" for ending in ("js", "html", "css")]
+SOURCES += [f"src/markone/*/page/**/*.{ending}" for ending in ("js", "html", "css")]
 
 
 def files_on_the_map(page: str) -> list[str]:

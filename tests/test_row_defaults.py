@@ -15,6 +15,7 @@ from markone.data.blocks import Block
 from markone.learning import row_defaults
 from markone.learning.lengths import lengths2, sizes
 from markone.learning.row_defaults import BALANCE, PACE, RATE, SHARE, STRIDE, measure, suited
+from markone.model.evaluation import log_probabilities
 from markone.model.settings import Settings
 
 Floats = NDArray[np.float64]
@@ -29,7 +30,8 @@ def table(rows: int = 600, classes: int = 2, scale: float = 1.0, seed: int = 0) 
 
 
 def log_loss(model: markone.Model, X: Floats, y: NDArray[np.int64]) -> float:
-    return float(-np.log(np.maximum(model.probabilities(X)[np.arange(len(y)), y], 1e-30)).mean())
+    """The log-loss of the rule's own probabilities, without calibration."""
+    return float(-np.maximum(log_probabilities(model.scores(X))[np.arange(len(y)), y], np.log(1e-30)).mean())
 
 
 @pytest.mark.parametrize("classes", [2, 5])

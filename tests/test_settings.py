@@ -11,6 +11,7 @@ import pytest
 
 from markone import MarkoneError, SettingsError
 from markone.data.blocks import Block
+from markone.learning.class_weights import weighted
 from markone.learning.learners import learner_for
 from markone.learning.passes import teach
 from markone.model.rules import ONLINE, RULES, SOLVERS, Rule, owners_of
@@ -112,6 +113,7 @@ CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({}, {"order": "given"}),
     ({}, {"order": "once"}),
     ({}, {"seed": 1}),
+    ({}, {"class_weight": {0: 3}}),
     ({}, {"holdout": 0.2}),
     ({"holdout": 0.2, "epochs": 40}, {"patience": 1}),
     ({"epochs": 40, "patience": 2}, {"tol": 0.5}),
@@ -133,8 +135,9 @@ def outcome(chosen: dict[str, Any]) -> list[bytes]:
     random = np.random.default_rng(0)
     X = random.integers(-4, 5, (120, 5)) / 2  # such numbers tie often
     y = (X @ [1, -1, 0.5, 2, 0] + random.normal(size=120) > 0).astype(int)
-    learner = learner_for(Settings(**chosen), features=5, classes=2)
-    history = teach(learner, Block.of(X, y))
+    settings = Settings(**chosen)
+    learner = learner_for(settings, features=5, classes=2)
+    history = teach(learner, Block.of(X, y, weighted(settings.class_weight, [0, 1], y, None)))
     weights = learner.scorer().weights
     assert weights is not None  # it is linear
     return [weights.matrix().tobytes(), weights.bias().tobytes(), str(len(history)).encode()]

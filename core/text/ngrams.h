@@ -44,7 +44,7 @@ class ngram_collector {
 
     void add_row(std::string_view text) {
         const std::size_t before = said.size();
-        tokens(text, [&](std::string_view token) { said.push_back(words.find_or_add(token)); });
+        tokens(text, [&](std::string_view token) { said.push_back(words.find_or_add(token, key_of_readable(token))); });
         lengths.push_back(next_number(said.size() - before, "a text has too many words"));
     }
 

@@ -80,6 +80,15 @@ inline std::uint64_t key_of(std::string_view word) {
     return word.size() <= longest_short ? key_of_short(word) : hash_of(word);
 }
 
+// The same for a word of at least one byte in memory of which eight bytes can be read: how long a short word is, which
+// the processor cannot predict, does not matter.
+inline std::uint64_t key_of_readable(std::string_view word) {
+    if (word.size() > longest_short) return hash_of(word);
+    std::uint64_t bytes;
+    std::memcpy(&bytes, word.data(), sizeof bytes);
+    return bytes & ~std::uint64_t{0} >> 8 * (longest_short - word.size());
+}
+
 // Words by their bytes, numbered in the order of their first occurrence.
 class word_table {
     struct slot {

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from markone.learning.training import train
     from markone.lectures.decks import lecture
     from markone.model.bounds import Bounds
+    from markone.model.filtering import filter_files
     from markone.model.model import Model, load
     from markone.model.settings import Settings
     from markone.structured.parser import Parser
@@ -74,6 +75,7 @@ __all__ = [
     "audit",
     "certify",
     "compare",
+    "filter_files",
     "inspect",
     "learning_curve",
     "lecture",
@@ -112,6 +114,7 @@ HOMES = {
     "lecture": "markone.lectures.decks",
     "load": "markone.model.model",
     "Model": "markone.model.model",
+    "filter_files": "markone.model.filtering",
     "Settings": "markone.model.settings",
     "Bounds": "markone.model.bounds",
     "Parser": "markone.structured.parser",

@@ -216,3 +216,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     near = difflib.get_close_matches(word, list(known), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def shorten(sentence: str, longest: int = 300) -> str:
+    """The message of another library on one line, cut if it is long."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in sentence).split())
+    return line if len(line) <= longest else line[: longest - 1] + "…"

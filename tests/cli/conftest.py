@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import shutil
 from pathlib import Path
@@ -27,6 +28,7 @@ def made(tmp_path_factory) -> Path:
     rows = rows_in(folder / "test.csv")
     (folder / "new.csv").write_text("text\n" + "".join(f'"{row["text"]}"\n' for row in rows))
     (folder / "new.txt").write_text("".join(f"{row['text']}\n" for row in rows))
+    (folder / "crawl.jsonl").write_text("".join(json.dumps({"text": row["text"]}) + "\n" for row in rows))
     (folder / "reviews.csv.gz").write_bytes(gzip.compress((folder / "reviews.csv").read_bytes()))
     (folder / "people.csv").write_text(
         "age,job,member,income\n"

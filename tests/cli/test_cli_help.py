@@ -33,7 +33,8 @@ def test_the_examples_in_the_help_run(name, folder, monkeypatch):
     lines = (folder / "reviews.csv").read_text().splitlines(keepends=True)
     (folder / "reviews.csv").write_text("".join(lines[:100]))
     monkeypatch.setattr("markone.experiments.page.pictures_of", lambda _: ())
-    # The playground would be open until Ctrl-C.
+    # The playground and the service would be open until Ctrl-C.
+    monkeypatch.setattr("markone.server.process.serve", Mock())
     monkeypatch.setattr("markone.play.server.Playground.serve_forever", Mock(side_effect=KeyboardInterrupt))
     monkeypatch.setattr("webbrowser.open", Mock())
     commands = examples_of(name)
@@ -60,7 +61,7 @@ def test_every_option_says_what_it_does(name, run):
 def test_options_are_those_of_the_settings_and_of_read(run):
     text = run("train", "--help")
     for field in fields(Settings):
-        assert re.search(rf"--{field.name}\b", text)
+        assert re.search(rf"{options.option(field.name)}\b", text)
     for name in inspect.signature(markone.read).parameters:
         assert (options.option(name) in text) == (name not in ("what", "keep", "once", "nan"))
 

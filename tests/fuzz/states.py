@@ -85,7 +85,8 @@ def classifier_state(subject: Classifier) -> Kind:
 def markone_settings(given: dict[str, Any]) -> Any:
     from markone import Settings
 
-    return Settings(**{name: value for name, value in given.items() if name not in ("bounds", "holdout", "patience")})
+    others = ("bounds", "holdout", "patience", "threshold", "abstain")
+    return Settings(**{name: value for name, value in given.items() if name not in others})
 
 
 def sparse(dense: NDArray[np.float32]) -> Any:

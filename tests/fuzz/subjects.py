@@ -179,6 +179,8 @@ def classifiers() -> Iterator[Classifier]:
         yield Classifier(
             f"{solver}-of-curves", "squares", features=curved, settings={"rule": "logistic", "solver": solver}
         )
+    for name, how in {"threshold": {"threshold": "f1"}, "abstention": {"abstain": 0.9, "holdout": 0.3}}.items():
+        yield Classifier(f"mira-{name}", "squares", features={}, settings={"rule": "mira", **how})
     for name, (data, features) in maps.items():
         for rule in ("mira", "svm", "naive-bayes", "mlp"):
             if rule == "naive-bayes":

@@ -7,7 +7,6 @@ import http.server
 import json
 import shutil
 import subprocess
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,17 +18,7 @@ from markone.play.server import PAGE
 
 TWIN = Path(__file__).with_name("twin.mjs")
 BLANK = Path(__file__).with_name("blank.html")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 NODE = shutil.which("node")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 Ask = Callable[[list[dict[str, Any]]], list[Any]]
 
 
@@ -80,38 +69,6 @@ def node() -> Iterator[Ask]:
 
         yield ask
         sent.close()
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """A Chromium with an empty profile."""
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium; `make browser` installs it")
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-    with tempfile.TemporaryDirectory() as profile, playwright.sync_playwright() as driver:
-        context = driver.chromium.launch_persistent_context(
-            profile,
-            executable_path=CHROMIUM,
-            headless=True,
-            args=FLAGS,
-            viewport={"width": 1280, "height": 860},
-            accept_downloads=True,
-        )
-        context.set_default_timeout(60_000)
-        yield context
-        context.close()
-
-
-@pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    """A tab. A test fails if the page writes an error or a warning to the console."""
-    tab = browser.new_page()
-    said: list[str] = []
-    tab.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
-    tab.on("pageerror", lambda error: said.append(str(error)))
-    yield tab
-    tab.close()
-    assert said == []
 
 
 @pytest.fixture

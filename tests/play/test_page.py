@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import markone
+from browsing import violations
 from markone.play.server import PAGE, Playground
 from markone.play.shown import Shown
 
@@ -443,18 +444,6 @@ def test_texts(opened: Any) -> None:
 
 
 # ---- how it looks
-
-
-@pytest.fixture(scope="session")
-def axe() -> str:
-    axe = pytest.importorskip("axe_playwright_python", reason="needs axe-playwright-python")
-    return (Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
-
-
-def violations(page: Any, axe: str) -> list[str]:
-    page.evaluate(axe)
-    found = page.evaluate("() => axe.run()")
-    return [f"{one['id']}: {[node['html'] for node in one['nodes']][:3]}" for one in found["violations"]]
 
 
 BUSY = "guided=0&data=moons&average=1&holdout=0.3&second=mlp,last&step=90"

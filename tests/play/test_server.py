@@ -22,8 +22,9 @@ import scipy.sparse
 import markone
 from markone.cli import main
 from markone.errors import DataError, SettingsError
-from markone.play.server import HEADERS, PAGE, Playground, open_playground
+from markone.play.server import PAGE, Playground, open_playground
 from markone.play.shown import COMPONENTS, Shown
+from markone.web.safety import HEADERS
 
 SETTINGS = {"rule": "perceptron", "eta": 1, "C": 1, "tie": "error", "form": "label", "order": "given", "seed": 0}
 

@@ -36,6 +36,8 @@ COMMANDS = (
     "parse train",
     "parse run",
     "parse evaluate",
+    "serve",
+    "filter",
     "lecture",
     "demo",
     "completion",

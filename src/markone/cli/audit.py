@@ -70,12 +70,13 @@ def audit(
     output
         The format of this file: csv or jsonl (JSON lines). By default, its name decides.
     """
-    from markone.cli.output import check_not_read, opened, output_format, table_lines
+    from markone.cli.output import check_not_read, opened, output_format
     from markone.cli.progress import is_watched
     from markone.cli.reading import open_like, open_rows
     from markone.cli.report import bad_lines, show
     from markone.experiments.auditing import audit as look
     from markone.experiments.findings import Finding
+    from markone.model.writing import table_lines
 
     check_not_read(out, *data, against, features)
     if output is not None and out is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from markone.cli.options import Flag, Reading, given
+from markone.cli.options import Flag, Reading, WholeNumber, given
 from markone.cli.shared_options import File, Json, ModelFile, NoProgress, Plot, Threads
 from markone.errors import SettingsError
 
@@ -21,6 +21,7 @@ def evaluate(
     *,
     target: str | None = None,
     margins: Flag = False,
+    errors: WholeNumber | None = None,
     plot: Plot = None,
     json: Json = False,
     threads: Threads = None,
@@ -42,6 +43,8 @@ def evaluate(
 
     `markone evaluate reviews.model test.csv --margins`
 
+    `markone evaluate reviews.model test.csv --errors 5`
+
     `markone evaluate reviews.model test.csv --plot confusion.png`
 
     Parameters
@@ -51,20 +54,24 @@ def evaluate(
     margins
         Also show histograms of the distances of the examples from the decision boundary, with the averaged and with the
         last weights, and say whether any plane separates the classes. All rows must fit in memory.
+    errors
+        Also show this number of errors with their explanations: those first whose prediction has the largest score
+        compared to the label's. Their labels may be wrong.
     """
+    from markone.cli.console import Terminal
     from markone.cli.models import check_kind
     from markone.cli.pictures import check_picture, of_evaluation, save_picture
     from markone.cli.progress import watched
     from markone.cli.reading import open_data
-    from markone.cli.report import bad_lines, print_json
-    from markone.cli.terminal import say
+    from markone.cli.report import about_rare_class, bad_lines, print_json
+    from markone.cli.terminal import WIDE, knows_width, say
     from markone.model.model import load
 
     check_picture(plot, model, data)
     check_kind(model, "classifier", "measure", data)
     predictor = load(model)
     if predictor.predicts_numbers:
-        for name, value in (("margins", margins), ("plot", plot)):
+        for name, value in (("margins", margins), ("plot", plot), ("errors", errors)):
             if value:
                 raise SettingsError(name, "is for models of classes, and this model predicts numbers; leave it out")
     source = open_data(data, predictor, given(reading), target=target, with_labels=True, threads=threads)
@@ -73,13 +80,21 @@ def evaluate(
     title = f"{model} on {data}"
     save_picture(plot, lambda: of_evaluation(evaluation, predictor, source, threads), title)
     measured, theory = margins_of(predictor, source, threads) if margins else (None, "")
+    worst = [] if errors is None else predictor.errors(source, most=errors, threads=threads)
     if json:
-        more = {} if measured is None else {"margins": measured.as_dict(), "theory": theory}
+        more: dict[str, Any] = {} if measured is None else {"margins": measured.as_dict(), "theory": theory}
+        if errors is not None:
+            more["errors"] = [one.as_dict() for one in worst]
         print_json({**evaluation.as_dict(), **more, "bad_lines": source.bad.count})
         return
     say(str(evaluation))
+    if hint := "\n".join(about_rare_class(predictor, evaluation)):
+        say(f"\n{hint}")
     if measured is not None:
         say(f"\n{measured}\n\n{fill(theory, 80)}")
+    for one in worst:
+        say("")
+        Terminal(highlight=False, width=None if knows_width() else WIDE).print(one)
     bad_lines(source.bad)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,8 +11,8 @@ from cyclopts import Parameter
 
 from markone.cli.options import FileName, Flag, WholeNumber, given, read_options
 from markone.cli.shared_options import Plot
-from markone.data.source import Batch, GivenRows, Source
-from markone.data.strings import Strings
+from markone.data.source import Source
+from markone.data.subsets import OneBatch, taken
 from markone.errors import DataError, SettingsError
 from markone.structured.corpora import FORMATS as FORMATS_OF_SENTENCES
 
@@ -182,31 +181,6 @@ def one_row(data: str, number: int, model: Model, said: dict[str, Any]) -> Sourc
     before = 0
     for batch in source.batches():
         if number <= before + len(batch):
-            return OneRow(source, row_of(batch, number - before - 1))
+            return OneBatch(source, replace(taken(batch, np.array([number - before - 1])), labels=None))
         before += len(batch)
     raise DataError(f"there is no row {number:,} in {source.name}, which has {before:,} rows")
-
-
-class OneRow(Source):
-    """A single example of a source."""
-
-    def __init__(self, source: Source, batch: Batch) -> None:
-        self.name, self.columns, self.target, self.labels = source.name, source.columns, source.target, source.labels
-        self.bad = source.bad
-        self.batch = batch
-
-    def batches(self) -> Iterator[Batch]:
-        yield self.batch
-
-
-def row_of(batch: Batch, row: int) -> Batch:
-    """Return a batch that contains one example of this batch."""
-    which = np.array([row])
-
-    def only(values: Any) -> Any:
-        if isinstance(values, GivenRows):
-            return GivenRows(values.matrix[which], values.names)
-        return values.take(which) if isinstance(values, Strings) else values[row : row + 1]
-
-    columns = {name: only(values) for name, values in batch.columns.items()}
-    return replace(batch, columns=columns, size=1, labels=None, importance=None, kept={})

@@ -94,12 +94,25 @@ def priors_in(text: str) -> str | dict[str, float]:
     >>> priors_in("uniform"), priors_in("ham=0.66,spam=0.34")
     ('uniform', {'ham': 0.66, 'spam': 0.34})
     """
+    return numbers_by_label(text, "priors", "ham=0.66,spam=0.34")
+
+
+def class_weights_in(text: str) -> str | dict[str, float]:
+    """
+    >>> class_weights_in("balanced"), class_weights_in("spam=5")
+    ('balanced', {'spam': 5.0})
+    """
+    return numbers_by_label(text, "class_weight", "ham=1,spam=5")
+
+
+def numbers_by_label(text: str, name: str, example: str) -> str | dict[str, float]:
+    """Return the numbers of a setting by label, or the text itself if it is a single word."""
     if "=" not in text:
         return text
     try:
         return {label: float(number) for label, number in pairs_in([text]).items()}
     except ValueError:
-        raise SettingsError("priors", f"must be numbers by label, such as ham=0.66,spam=0.34, not {text!r}") from None
+        raise SettingsError(name, f"must be numbers by label, such as {example}, not {text!r}") from None
 
 
 def sign_in(text: str) -> str | None:
@@ -123,6 +136,7 @@ FROM_TEXT: dict[str, Any] = {
     "quote": sign_in,
     "hidden": sizes_in,
     "priors": priors_in,
+    "class_weight": class_weights_in,
 }
 START = " Written as zero, random, or the name of a JSON, TOML, CSV or TSV file of weights by feature."
 """The help of `--start` goes on so for commands that can start from given weights."""
@@ -131,6 +145,7 @@ WRITTEN = {
     "columns": " Written as a,b,c.",
     "hidden": " Written as 64,32.",
     "priors": " Written as ham=0.66,spam=0.34.",
+    "class_weight": " Written as balanced, or as ham=1,spam=5.",
     "missing": f" Written as ?,NA. [default: an empty field, {', '.join(filter(None, MISSING_WORDS))}]",
 }
 IN_PYTHON = (("None for", "By default"), ("None if", "none if"), (" in the source's `bad`", ""))

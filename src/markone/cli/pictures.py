@@ -120,7 +120,7 @@ def of_evaluation(evaluation: Evaluation, model: Model, source: Source, threads:
     yield plots.confusion(evaluation)
     if len(model.classes) == 2 and not evaluation.unknown and evaluation.support.all():
         yield plots.roc(model, source)
-    if model.scorer.has_probabilities:
+    if model.has_probabilities:
         yield plots.calibration(Calibrated(model.settings.rule, calibration_of(model, source, threads)))
 
 
@@ -128,14 +128,13 @@ def calibration_of(model: Model, source: Source, threads: int | None) -> Calibra
     import numpy as np
 
     from markone.experiments.statistics import Calibration
-    from markone.model.evaluation import log_probabilities
 
     number = model.label_numbers(source)
     truth, chances = [], []
     for batch, _, scores in model.answers(source, threads=threads):
         labels = number(batch)
         truth.append(labels[labels >= 0])
-        chances.append(np.exp(log_probabilities(scores[labels >= 0])))
+        chances.append(np.exp(model.log_probabilities(scores[labels >= 0])))
     return Calibration.of(np.concatenate(truth), np.concatenate(chances))
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from markone.cli.options import FileName, Flag, Reading, WholeNumber, columns_to_keep, given
 from markone.cli.shared_options import ModelFile, NoProgress, Out
 from markone.errors import NoDataError, SettingsError
-
-if TYPE_CHECKING:
-    from markone.model.model import Model
 
 
 def predict(
@@ -54,17 +51,19 @@ def predict(
     scores
         Also write the score of each class.
     probabilities
-        Also write the probability of each class. Only for models of the rules logistic, naive-bayes and mlp.
+        Also write the probability of each class. Models of the rules logistic, naive-bayes and mlp always have
+        probabilities; those of other rules have them if they were trained on at least 50 rows.
     threads
         The number of threads that read and predict. The default is one per core, but one for standard input, so that
         each line is answered immediately.
     """
     from markone.cli.models import check_kind
-    from markone.cli.output import check_not_read, make_writer, opened, output_format
+    from markone.cli.output import check_not_read, opened, output_format
     from markone.cli.progress import watched
     from markone.cli.reading import open_data
     from markone.data.files import STANDARD_INPUT
     from markone.model.model import load
+    from markone.model.writing import make_writer
 
     check_not_read(out, model, data)
     kept = columns_to_keep(keep)
@@ -76,13 +75,13 @@ def predict(
     if scores and predictor.predicts_numbers:
         raise SettingsError("scores", "are those of classes, and this model predicts numbers; leave it out")
     if probabilities:
-        check_probabilities(predictor)
+        predictor.check_probabilities()
     try:
         source = open_data(data, predictor, given(reading), keep=kept, once=True, threads=threads)
     except NoDataError:  # an empty file has no predictions
         with opened(out):
             return
-    writer = make_writer(format, predictor.classes, scores=scores, probabilities=probabilities)
+    writer = make_writer(format, predictor, scores=scores, probabilities=probabilities)
     with opened(out) as write, watched(source, quiet=quiet or out is None) as seen:
         for batch, winners, values in predictor.answers(seen, threads=threads):
             write(writer.lines(batch.kept, winners, values))
@@ -90,10 +89,3 @@ def predict(
         from markone.cli.report import bad_lines
 
         bad_lines(source.bad)
-
-
-def check_probabilities(model: Model) -> None:
-    if not model.scorer.has_probabilities:
-        rules = "'logistic', 'naive-bayes' or 'mlp'"
-        problem = f"need a model of the rule {rules}, and the rule of this model is {model.settings.rule!r}"
-        raise SettingsError("probabilities", problem)

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from markone.cli.options import given
-from markone.data.files import STANDARD_INPUT, files_in, find, format_of
+from markone.data.files import STANDARD_INPUT
+from markone.data.finding import files_in, find, format_of
 from markone.data.formats import has_target_column, useless_options
 from markone.data.options import MAKE
 from markone.data.read import read

@@ -39,6 +39,8 @@ ALREADY_SAID = ("id", "unlabelled")
 """What remarks are about that the report says in other words."""
 OF_CLASSES = ("measurement", "target of ids", "one class", "rare classes", "imbalance", "different labels")
 """What remarks are about that do not matter if numbers are predicted."""
+FEWEST_RARE, HARDLY = 10, 0.5
+"""The fewest examples of a rare class, and the share of them that should be found, before something else is advised."""
 MUCH = 50_000_000
 MEASURED = 20_000
 """The largest number of training rows on which a model is evaluated if no rows are held out."""
@@ -79,6 +81,28 @@ def bad_lines(bad: BadLines) -> None:
     """Report on standard error the lines that were skipped."""
     for line in about_bad_lines(bad):
         tell(line)
+
+
+def about_rare_class(model: Model, evaluation: Evaluation) -> Iterator[str]:
+    """If a rare class is hardly found, say so, and say what to set."""
+    settings = model.settings
+    if settings.class_weight is not None or model.threshold is not None or model.abstention is not None:
+        return
+    if model.predicts_numbers:
+        return
+    support, recall = evaluation.support, evaluation.recall
+    rare = (support >= FEWEST_RARE) & (support * len(support) < support.sum()) & (recall < HARDLY)
+    if not rare.any():
+        return
+    worst = int((rare * support * (1 - recall)).argmax())
+    label = model.classes[worst]
+    advice = [typed("--positive", written(label), "--threshold", "f1")] if len(model.classes) == 2 else []
+    if not advice or not settings.traits.online:  # steps that repeat until a row is right hardly depend on its weight
+        rule = ("--rule", "logistic") if settings.traits.online else ()
+        advice.append(typed(*rule, "--class-weight", "balanced"))
+    found = f"{label_in_words(label)} is found in {recall[worst]:.0%} of {int(support[worst]):,} cases"
+    said = f"{found}. To find it more often, train with {' or '.join(advice)}."
+    yield from wrap(said, SCREEN, break_on_hyphens=False)
 
 
 def about_bad_lines(bad: BadLines) -> Iterator[str]:
@@ -150,6 +174,8 @@ class Report:
             "holdout": self.held_out_accuracy(),
             "majority": history.majority,
             "strongest": {written(label): names for label, names in self.strongest()},
+            **({} if model.threshold is None else {"threshold": model.threshold.as_dict()}),
+            **({} if model.abstention is None else {"abstention": model.abstention.as_dict()}),
             **({} if history.bounds is None else {"bounds": history.bounds.as_dict()}),
             **({} if self.tuning is None else {"tuning": self.tuning.as_dict()}),
             **({} if self.evaluation is None else {"test": self.evaluation.as_dict()}),
@@ -291,7 +317,27 @@ class Report:
         accuracy = self.held_out_accuracy()
         if accuracy is not None and history.majority is not None:
             rows = counted(history.held_out, "held-out row", "held-out rows")
-            yield f"  Accuracy {accuracy:.1%} on {rows} ({history.majority:.1%} for the most frequent class)."
+            what = "Accuracy" if model.settings.class_weight is None else "Accuracy, by class weights,"
+            yield f"  {what} {accuracy:.1%} on {rows} ({history.majority:.1%} for the most frequent class)."
+        yield from self.decided()
+
+    def decided(self) -> Iterator[str]:
+        """Say how the threshold was chosen, or what abstention promises."""
+        threshold, abstention = self.model.threshold, self.model.abstention
+        if threshold is not None:
+            what = f"{label_in_words(self.model.classes[1])} is predicted from a score of {threshold.score:.4g}"
+            said = f"{what}, for {threshold.aim}"
+            if threshold.precision is not None and threshold.recall is not None:
+                measured = f"precision {threshold.precision:.1%}, recall {threshold.recall:.1%}"
+                said += f": {measured} on {threshold.rows:,} rows that were not trained on"
+            yield from wrap(f"{said}.", SCREEN, initial_indent="  ", subsequent_indent="  ")
+        if abstention is not None:
+            shares = abstention.answered / abstention.rows, abstention.wrong / abstention.answered
+            said = (
+                f"Predicts {shares[0]:.1%} of {abstention.rows:,} held-out rows, with {shares[1]:.2%} errors: with 95% "
+                f"confidence, at most {abstention.error:.2%} of the predictions are wrong."
+            )
+            yield from wrap(said, SCREEN, initial_indent="  ", subsequent_indent="  ")
 
     def positive(self) -> Iterator[str]:
         if self.model.positive is not None:
@@ -314,6 +360,7 @@ class Report:
                 f"  Accuracy {self.evaluation.accuracy:.1%} on {rows} of {shortened(self.test, 50)} (95% interval "
                 f"{low:.1%} to {high:.1%}), which were used only for this test."
             )
+            yield from (f"  {line}" for line in about_rare_class(self.model, self.evaluation))
 
     def mistakes(self) -> str:
         first, last = self.model.history[0], self.model.history[len(self.model.history) - 1]
@@ -420,7 +467,7 @@ def endings(path: str) -> str:
     >>> endings("data/reviews.csv.gz"), endings("train-images-idx3-ubyte.gz")
     ('.csv.gz', '-images-idx3-ubyte.gz')
     """
-    from markone.data.files import format_of, name_without_compression
+    from markone.data.finding import format_of, name_without_compression
 
     name = os.path.basename(path)
     if format_of(name) == "idx" and "images" in name:  # the labels are in another file

@@ -42,6 +42,8 @@ def train(
     target: Target = None,
     positive: Positive = None,
     classes: Classes = None,
+    threshold: str | None = None,
+    abstain: str | None = None,
     out: SavedAs = None,
     features: Spec = None,
     tune: Flag = False,
@@ -81,6 +83,8 @@ def train(
 
     `markone train reviews.csv --target label --tune --test test.csv`
 
+    `markone train reviews.csv --target label --positive happy --threshold recall=0.9`
+
     `markone train reviews.csv --target label --plot training.html`
 
     Without data, --start makes a model from weights in a file. They are weights of words, unless --kinds names columns:
@@ -89,6 +93,15 @@ def train(
 
     Parameters
     ----------
+    threshold
+        When the positive class of two is predicted: a probability from which it is, such as 0.3; f1 for the best F1;
+        recall=0.9 for the best precision with at least this recall; precision=0.9 for the best recall; or cost=1:5 if
+        a missed positive row costs five times as much as a false positive. It is chosen on rows that the model was not
+        trained on, and kept in the model.
+    abstain
+        The largest share of wrong predictions, such as 1%. The model then makes no prediction where its margin is too
+        small. One row of five is held out to find the margin, unless --holdout says otherwise. The promise holds with
+        95% confidence for new rows of the same kind.
     tune
         First choose the settings that are not given, on held-out training rows, and report what was tried.
     from_model
@@ -117,6 +130,7 @@ def train(
     if not data and start is not None:
         need_data = {"tune": tune, "from": from_model, "checkpoint": checkpoint, "minutes": minutes, "resume": resume}
         refuse_without_data({**need_data, "bounds": bounds, "importance": importance, "plain": plain})
+        refuse_without_data({"threshold": threshold, "abstain": abstain})
         check_path(path := out or default_name([start]), [start, *filter(None, [features, test])])
         check_picture(plot, start, features, test, written=[path])
         model = model_from_weights(start, {**chosen, **order}, features, target, given(reading))
@@ -135,13 +149,15 @@ def train(
     source = open_rows("train", data, reading, base, target=target, importance=importance, threads=threads)
     spec: Any = features
     usual = not bounds if scaled is None else scaled
-    tuning = tuned(source, spec, {**chosen, **resources, "scaled": usual}, quiet=quiet) if tune else None
+    how = {**chosen, **resources, "scaled": usual, "plain": plain}
+    tuning = tuned(source, spec, how, quiet=quiet) if tune else None
     if tuning is not None:
-        chosen, spec = tuning.settings, tuning.features
+        chosen, spec, plain = tuning.settings, tuning.features, False
 
     def learn_from(checkpoints: Checkpoints, resumed: Any) -> Model:
         kept: dict[str, Any] = {"checkpoint": checkpoints, "resume": resumed, "progress": progress(quiet)}
         more: dict[str, Any] = {"bounds": bounds, "scaled": scaled, "plain": plain, **kept, **resources, **order}
+        more |= {"threshold": threshold, "abstain": abstain}
         return learn(source, features=spec, from_model=base, **more, **chosen)
 
     model = learn_and_save(learn_from, path, Keeping(checkpoint, minutes, resume, final, quiet))

@@ -107,7 +107,8 @@ def default_name(data: Sequence[str], ending: str = "model") -> str:
     >>> default_name(["data/reviews.csv.gz"]), default_name(["a.csv", "b.csv"]), default_name(["-"])
     ('reviews.model', 'markone.model', 'markone.model')
     """
-    from markone.data.files import STANDARD_INPUT, name_without_compression
+    from markone.data.files import STANDARD_INPUT
+    from markone.data.finding import name_without_compression
 
     name = data[0].rstrip("/")
     if len(data) > 1 or name == STANDARD_INPUT or (not os.path.exists(name) and set(name) & set("*?[")):

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.data.files import COMPRESSION_OF_ENDING, File, name_without_compression, open_plain, readable
+from markone.data.files import COMPRESSION_OF_ENDING, File, open_plain, readable
+from markone.data.finding import name_without_compression
 from markone.data.images import file_of_labels
 from markone.data.labels import Labels
 from markone.data.options import Options

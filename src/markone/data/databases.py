@@ -9,11 +9,11 @@ from contextlib import closing, contextmanager
 from typing import Any
 from urllib.parse import quote
 
-from markone.data.files import COMPRESSION_OF_ENDING, File, NamedFile, readable, shorten
+from markone.data.files import COMPRESSION_OF_ENDING, File, NamedFile, readable
 from markone.data.options import Options
 from markone.data.records import RecordTable
 from markone.data.tables import BATCH_ROWS, listed
-from markone.errors import DataError, NoDataError, Setting, SettingsError
+from markone.errors import DataError, NoDataError, Setting, SettingsError, shorten
 
 ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 """What a query may do in SQLite. It may not attach another file, for instance."""

@@ -1,27 +1,19 @@
-"""Files: found by name, pattern or folder, opened and decompressed; also pipes and standard input."""
+"""Files: opened and decompressed; also pipes and standard input."""
 
 from __future__ import annotations
 
-import errno
-import glob
-import io
 import os
 import select
 import stat
 import sys
 import threading
 import weakref
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
-from markone.data.foreign import foreign_at
-from markone.data.formats import FORMATS, format_of_name
-from markone.errors import DataError, LimitError, MarkoneError, Setting, did_you_mean
-
-if TYPE_CHECKING:
-    import zipfile
+from markone.data.archives import Member, is_zip, open_member
+from markone.errors import DataError, MarkoneError, shorten
 
 STANDARD_INPUT = "-"
 
@@ -30,10 +22,7 @@ START_KEPT = 2**26
 PAUSE = 0.02
 """The number of seconds to wait for more bytes of a pipe before the bytes so far are passed on."""
 
-IDX_LABELS = ("idx1-ubyte", "idx1.ubyte")
 COMPRESSION_OF_ENDING = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".zip": "zip"}
-LARGEST_BY_RATIO, LARGEST_RATIO = 2**30, 200
-"""A file in a ZIP archive that is larger than this, and larger than its packed size by this factor, is refused."""
 
 # The first bytes of compressed files. No text begins with them: two are not UTF-8, the third has six odd bytes.
 MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -340,12 +329,6 @@ def is_of_arrow(error: Exception) -> bool:
     return arrow is not None and isinstance(error, arrow.ArrowException)
 
 
-def shorten(sentence: str, longest: int = 300) -> str:
-    """The message of another library on one line, cut if it is long."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in sentence).split())
-    return line if len(line) <= longest else line[: longest - 1] + "…"
-
-
 def compression_of(start: bytes) -> str | None:
     """The compression of a file, recognised by its first ten bytes."""
     if start.startswith(BZ2_MAGIC[0]) and start[4:10] == BZ2_MAGIC[1]:
@@ -373,79 +356,6 @@ def open_plain(file: File) -> Any:
         return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), found)
     raw.close()
     return pa.CompressedInputStream(file.open_in_arrow(), found)
-
-
-def is_zip(name: str) -> bool:
-    return os.path.splitext(name)[1].lower() == ".zip"
-
-
-def members_of(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
-    """The files in an archive, without folders and without those that macOS adds."""
-    return [
-        one
-        for one in archive.infolist()
-        if not one.is_dir() and not one.filename.startswith("__MACOSX/") and not hidden(one.filename)
-    ]
-
-
-def hidden(path: str) -> bool:
-    return os.path.basename(path).startswith(".")
-
-
-def open_member(name: str, raw: Any) -> Any:
-    """The bytes of the only file in an archive as a stream."""
-    import zipfile
-
-    try:
-        archive = zipfile.ZipFile(raw)
-        members = members_of(archive)
-        if len(members) != 1:
-            names = ", ".join(one.filename for one in members[:5]) + (", ..." if len(members) > 5 else "")
-            raise DataError(
-                f"{name} contains {len(members)} files{f': {names}' if members else ''}; an archive must contain one "
-                "file, so unpack it and name the files to read"
-            )
-        [member] = members
-        if member.flag_bits & 1:
-            raise DataError(f"{name} is encrypted; unpack it first")
-        if member.file_size > max(LARGEST_BY_RATIO, LARGEST_RATIO * member.compress_size):
-            raise LimitError(
-                f"{member.filename} in {name} is {member.file_size:,} bytes large but packed into "
-                f"{member.compress_size:,}, which is suspicious; unpack it yourself if you trust it",
-                file=name,
-            )
-        damage = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError)
-        return Member(raw, archive.open(member), damage)
-    except BaseException as error:
-        raw.close()
-        if isinstance(error, MarkoneError) or not isinstance(error, Exception):
-            raise
-        # The module raises errors of many types for damaged archives.
-        raise DataError(
-            f"{name} is named like a ZIP archive but cannot be read as one: {shorten(str(error))}"
-        ) from None
-
-
-class Member(io.RawIOBase):
-    """A file in an archive. Damage that is found while it is read is an `OSError`."""
-
-    def __init__(self, raw: Any, stream: IO[bytes], damage: tuple[type[Exception], ...]) -> None:
-        self.raw, self.stream, self.damage = raw, stream, damage
-
-    def read(self, size: int | None = -1) -> bytes:
-        try:
-            return self.stream.read(-1 if size is None else size)
-        except self.damage as error:
-            raise OSError(str(error)) from None
-
-    def readable(self) -> bool:
-        return True
-
-    def close(self) -> None:
-        if not self.closed:
-            self.stream.close()
-            self.raw.close()
-        super().close()
 
 
 def is_unpacked(stream: Any) -> bool:
@@ -476,137 +386,3 @@ def open_seekable(file: File) -> Any:
         whole.close()
         raise
     return pa.PythonFile(whole, mode="r")
-
-
-# ---- finding
-
-
-def find(path: str) -> list[str]:
-    """The files that match a path or a pattern; the path itself if it is a folder."""
-    if os.path.exists(path):
-        return [path]
-    if os.path.islink(path):
-        raise DataError(
-            f"{path} is a symbolic link to {os.readlink(path)}, {why_broken(path)}; create it again, or name the file"
-        )
-    if glob.has_magic(path):
-        found = sorted(name for name in matches(path) if os.path.isfile(name))
-        if not found:
-            raise DataError(f"no file matches {path}")
-        return found
-    folder, name = os.path.split(path)
-    if not os.path.isdir(folder or "."):
-        raise DataError(f"there is no folder {folder}, which should contain {name}")
-    guess = did_you_mean(name, os.listdir(folder or "."))
-    raise DataError(f"there is no file {path}.{guess}")
-
-
-def why_broken(link: str) -> str:
-    """Why a symbolic link does not lead to a file."""
-    try:
-        os.stat(link)
-    except OSError as error:
-        return "which is a loop of links" if error.errno == errno.ELOOP else "which does not exist"
-    return "which exists again"
-
-
-def matches(pattern: str) -> set[str]:
-    """The names that match a pattern. `**` matches a folder and all folders below it, each once, even if links form a
-    loop, in which Python's `glob` would run many times."""
-    head, deep, tail = cut_pattern(pattern)
-    if not deep:
-        return set(glob.glob(pattern))
-    tops = glob.glob(os.path.join(head, "")) if head else [""]
-    folders = [folder for top in sorted(tops) for folder in folders_below(top)]
-    return {name for folder in folders for name in matches(os.path.join(glob.escape(folder), tail or "*"))}
-
-
-def cut_pattern(pattern: str) -> tuple[str, str, str]:
-    """The parts of a path before, at and after its first `**` between two separators.
-
-    >>> cut_pattern("data/**/*.csv"), cut_pattern("**.csv")
-    (('data', '**', '*.csv'), ('**.csv', '', ''))
-    """
-    parts = pattern.split(os.sep)
-    if "**" not in parts:
-        return pattern, "", ""
-    at = parts.index("**")
-    head = os.sep.join(parts[:at])
-    return head or (os.sep if at else ""), "**", os.sep.join(parts[at + 1 :])
-
-
-def folders_below(top: str) -> Iterator[str]:
-    """A folder and all folders below it, without hidden ones."""
-    seen = {os.path.realpath(top)}
-    waiting = [top]
-    while waiting:
-        folder = waiting.pop()
-        yield folder
-        for name in sorted(glob.glob(os.path.join(glob.escape(folder), "*", ""))):
-            real = os.path.realpath(name)
-            if real not in seen:
-                seen.add(real)
-                waiting.append(name)
-
-
-def files_in(folder: str) -> tuple[list[str], list[str]]:
-    """The files and the folders in a folder, sorted, without names that begin with a dot or an underscore."""
-    files: list[str] = []
-    folders: list[str] = []
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-        if not entry.name.startswith((".", "_")):
-            (folders if os.path.isdir(entry.path) else files).append(entry.path)
-    return files, folders
-
-
-def format_of(path: str) -> str | None:
-    """The format that a file's name shows or, for a ZIP archive, the name of the only file in it; else None."""
-    found = format_of_name(name_without_compression(path))
-    if found is not None or not is_zip(path):
-        return found
-    import zipfile
-
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = members_of(archive)
-    except (OSError, ValueError, zipfile.BadZipFile):
-        return None
-    return format_of_name(os.path.basename(members[0].filename).lower()) if len(members) == 1 else None
-
-
-def name_without_compression(path: str) -> str:
-    name = os.path.basename(path).lower()
-    stem, ending = os.path.splitext(name)
-    return stem if ending in COMPRESSION_OF_ENDING else name
-
-
-def common_format(paths: Sequence[str]) -> str:
-    """The format of all these files, which their names show."""
-    formats = {path: format_of(path) for path in paths}
-    first, *others = dict.fromkeys(formats.values())
-    if first is None or None in others:
-        path = next(path for path, format in formats.items() if format is None)
-        if name_without_compression(path).endswith(IDX_LABELS):
-            raise DataError(
-                f"{path} contains labels, by its name; read the file of images, whose name ends in "
-                f"{FORMATS['idx'].endings[0]}: its labels are found beside it, or in the file that target names"
-            )
-        error = None if is_zip(path) else foreign_at(path)
-        if error is not None:
-            raise error
-        if is_zip(path):
-            open_plain(NamedFile(path)).close()  # an error if it is not an archive of one file
-        endings = [ending for format in FORMATS.values() for ending in format.endings]
-        guess = did_you_mean(os.path.splitext(name_without_compression(path))[1], endings)
-        advice = ("set it, for instance ", Setting("format", "csv"))
-        raise DataError(
-            f"the name of {path} does not show its format ({' '.join(endings)}).{guess}".removesuffix("."),
-            file=path,
-            advice=advice,
-        )
-    if others:
-        path = next(path for path, format in formats.items() if format == others[0])
-        raise DataError(
-            f"{paths[0]} is {first} but {path} is {others[0]}; files that are read together must have one format"
-        )
-    return first

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from markone.data.files import NamedFile, files_in, open_plain, readable
+from markone.data.files import NamedFile, open_plain, readable
+from markone.data.finding import files_in
 from markone.data.foreign import LOOKED_AT, check_start
 from markone.data.labels import Labels
 from markone.data.options import Options

@@ -97,15 +97,19 @@ def is_list_of_words(kind: Any) -> bool:
 
 
 def as_strings(array: Any) -> Any:
-    """Convert string views, which few functions accept yet, to strings."""
+    """Convert string views, which few functions accept yet, to strings, also within lists."""
     import pyarrow as pa
 
-    if array.type != pa.string_view():
+    if array.type == pa.string_view():
+        wanted = pa.large_string()
+    elif is_list_of_words(array.type) and array.type.value_type == pa.string_view():
+        wanted = pa.list_(pa.string())
+    else:
         return array
     try:
-        return array.cast(pa.large_string())
+        return array.cast(wanted)
     except pa.ArrowNotImplementedError:  # older versions have string views but cannot cast them
-        return pa.array(array.to_pylist(), pa.large_string())
+        return pa.array(array.to_pylist(), wanted)
 
 
 def decoded(array: Any) -> Any:

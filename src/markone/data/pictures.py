@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.data.files import File, NamedFile, files_in, readable, shorten
+from markone.data.files import File, NamedFile, readable
+from markone.data.finding import files_in
 from markone.data.formats import FORMATS
 from markone.data.images import BATCH_BYTES, MOST_PIXELS
 from markone.data.labels import Labels
 from markone.data.options import Options
 from markone.data.source import BadLines, Batch, Column, Source
-from markone.errors import DataError
+from markone.errors import DataError, shorten
 from markone.parallel import count_threads, in_order
 
 ENDINGS = FORMATS["pictures"].endings

@@ -7,17 +7,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
-from markone.data.files import (
-    STANDARD_INPUT,
-    File,
-    common_format,
-    file_at,
-    files_in,
-    find,
-    format_of,
-    special,
-    standard_input,
-)
+from markone.data.files import STANDARD_INPUT, File, file_at, special, standard_input
+from markone.data.finding import common_format, files_in, find, format_of
 from markone.data.foreign import foreign_at, is_picture_at
 from markone.data.formats import FORMATS, Format
 from markone.data.options import LONGEST_LINE, MISSING, Options

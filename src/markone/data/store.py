@@ -8,7 +8,7 @@ order, so the amount of memory changes only the time. A small store is one windo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -114,6 +114,12 @@ class RowStore:
             whole = stack([part for piece in self._pieces if not isinstance(piece, Filed) for part in piece])
             self._pieces = []
             self._whole = Block(as_rows(whole), whole, self.labels, self.importance)
+
+    def set_importance(self, importance: NDArray[np.float64]) -> None:
+        """Give the rows of a finished store another importance. The digest stays that of the rows as they were read."""
+        self.importance = importance
+        if self._whole is not None:
+            self._whole = replace(self._whole, importance=importance)
 
     def _end_piece(self) -> None:
         if not self._waiting:

@@ -48,6 +48,8 @@ class Held(Source):
         self.numbers = np.concatenate(numbers)
         if not len(self.numbers):
             raise DataError("there are no rows to learn from" if start == 0 else "none of the rows has a label")
+        self.size = size
+        """The size of the rows, in bytes."""
         self.starts = np.concatenate([[0], np.cumsum([len(batch) for batch in self._batches])])
 
     def __len__(self) -> int:
@@ -85,6 +87,18 @@ class Subset(Source):
 
     def batches(self) -> Iterator[Batch]:
         return self.held.some(self.rows)
+
+
+class OneBatch(Source):
+    """A few examples of a source."""
+
+    def __init__(self, source: Source, batch: Batch) -> None:
+        self.name, self.columns, self.target, self.labels = source.name, source.columns, source.target, source.labels
+        self.bad = source.bad
+        self.batch = batch
+
+    def batches(self) -> Iterator[Batch]:
+        yield self.batch
 
 
 class Without(Source):

@@ -9,11 +9,11 @@ from datetime import time, timedelta
 from typing import Any
 
 from markone.data.delimited import check_is_header, check_repeats, named
-from markone.data.files import File, open_plain, readable, shorten
+from markone.data.files import File, open_plain, readable
 from markone.data.options import Options
 from markone.data.records import RecordTable, some_rows
 from markone.data.tables import among, listed
-from markone.errors import DataError, LimitError, NoDataError, Setting
+from markone.errors import DataError, LimitError, NoDataError, Setting, shorten
 
 LARGEST = 2**29
 """The largest size of a workbook in bytes, unpacked. It is read as a whole."""

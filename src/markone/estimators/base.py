@@ -27,6 +27,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from markone.data.blocks import Block, Rows, as_importance, as_matrix, as_rows, quick_rows
 from markone.errors import DataError, SettingsError, did_you_mean
 from markone.estimators.turns import Turns
+from markone.learning.class_weights import balanced
 from markone.learning.learner import Learner, Tally
 from markone.learning.learners import learner_for
 from markone.learning.passes import teach
@@ -300,9 +301,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
         if isinstance(self.class_weight, dict):
             of_class = np.array([self.class_weight.get(label, 1.0) for label in classes.tolist()], np.float64)
         else:
-            counts = np.bincount(numbers, weights, minlength=len(classes))
-            # A class of weight 0 keeps weight 0.
-            of_class = counts.sum() / (len(classes) * np.where(counts > 0, counts, 1.0))
+            of_class = balanced(numbers, weights, len(classes))
         by_class: NDArray[np.float64] = of_class[numbers]
         return by_class if weights is None else weights * by_class
 

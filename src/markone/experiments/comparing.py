@@ -17,7 +17,7 @@ from markone.brief import Brief
 from markone.checks import check_named, switch
 from markone.data.source import Label
 from markone.errors import DataError, MarkoneError, SettingsError, did_you_mean
-from markone.experiments.contenders import ByRule, Way, by_rule
+from markone.experiments.contenders import ByRule, Way, by_rule, for_table
 from markone.experiments.contrasts import contrasts as all_contrasts
 from markone.experiments.folds import FoldRows, divided
 from markone.experiments.page import page_of
@@ -27,12 +27,14 @@ from markone.experiments.statistics import Calibration, PairTest, log_loss
 from markone.experiments.tuning import tuned
 from markone.experiments.validating import validated
 from markone.experiments.validation import Fold, Validation, about_rows, fold_of, result
-from markone.experiments.verdict import p_in_words, pair_test, verdict_of
+from markone.experiments.verdict import CURVES, p_in_words, pair_test, recommended, verdict_of
 from markone.features.derived import made_columns
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
+from markone.learning import table_defaults
 from markone.learning.samples import Sample, open_sample
-from markone.model.rules import COMPARED, owners_of
+from markone.model.calibrator import FEWEST_ROWS, calibrate, is_better
+from markone.model.rules import COMPARED, RULES, owners_of
 from markone.reporting.grids import Grid
 from markone.theory.advice import advice, certificate_of, with_bias
 from markone.theory.certificate import Certificate
@@ -124,8 +126,9 @@ class Comparison(Brief):
 
     @property
     def best(self) -> Contender | None:
-        """The best contender that is a rule of Markone: `train(source, **best.settings)` uses it."""
-        return next((contender for contender in self.contenders if contender.rule is not None), None)
+        """The recommended contender, which is a rule of Markone: `train(source, **best.settings)` uses it. It is the
+        simplest of those that are as good as the most accurate one."""
+        return recommended([contender for contender in self.contenders if contender.rule is not None])
 
     def __getitem__(self, name: str) -> Contender:
         """The contender of this name."""
@@ -155,7 +158,7 @@ class Comparison(Brief):
     def __str__(self) -> str:
         from textwrap import fill
 
-        lines = [f"{self.heading()}.", "", str(self.grid(with_loss=False)), ""]
+        lines = [f"{self.heading()}.", "", str(self.grid(with_passes=False)), ""]
         if self.tests:
             lines += [str(self.test_grid()), ""]
         lines += [f"{failure.name} could not be trained: {failure.reason}" for failure in self.failures]
@@ -175,19 +178,11 @@ class Comparison(Brief):
             f"{self.design}"
         )
 
-    def grid(self, *, with_loss: bool = True) -> Grid:
+    def grid(self, *, with_passes: bool = True) -> Grid:
         """Return a table with a row for each contender."""
-        heads = [
-            "",
-            "accuracy",
-            "interval",
-            "seconds",
-            "passes",
-            "size",
-            "off by",
-            *(["log-loss"] if with_loss else []),
-        ]
-        return Grid([heads], [self._row(contender)[: len(heads)] for contender in self.contenders])
+        heads = ["", "accuracy", "interval", "log-loss", "off by", "seconds", "size", "passes"]
+        shown = len(heads) if with_passes else -1
+        return Grid([heads[:shown]], [self._row(contender)[:shown] for contender in self.contenders])
 
     def _row(self, contender: Contender) -> list[str]:
         low, high = contender.validation.interval
@@ -196,11 +191,11 @@ class Comparison(Brief):
             contender.name,
             f"{contender.validation.mean:.2%}",
             f"{low * 100:.1f}-{high * 100:.1f}%",
-            f"{contender.seconds:.3f}",
-            "-" if passes is None else f"{passes:.0f}" if passes == round(passes) else f"{passes:.1f}",
-            "-" if contender.bytes is None else size_in_words(contender.bytes),
-            "-" if contender.calibration is None else f"{contender.calibration.error:.1%}",
             "-" if contender.log_loss is None else f"{contender.log_loss:.4f}",
+            "-" if contender.calibration is None else f"{contender.calibration.error:.1%}",
+            f"{contender.seconds:.3f}",
+            "-" if contender.bytes is None else size_in_words(contender.bytes),
+            "-" if passes is None else f"{passes:.0f}" if passes == round(passes) else f"{passes:.1f}",
         ]
 
     def test_grid(self) -> Grid:
@@ -256,7 +251,8 @@ def compare(
         The target, as for `markone.read`, if `source` is not a source yet.
     rules
         The names of the rules to compare: `perceptron` (not averaged), `averaged-perceptron`, `mira`, `hinge`,
-        `logistic` (trained to the optimum), `logistic-online`, `svm`, `naive-bayes` and `mlp`. The default is all.
+        `logistic` (trained to the optimum), `logistic-online`, `svm`, `naive-bayes` and `mlp`; for tables also
+        `curves`, which is what `train` does if no rule is chosen. The default is all.
     contrasts
         Also test the most frequent class, 1-nearest-neighbour and a decision tree, from scikit-learn.
     method, folds, repeats, share
@@ -279,10 +275,15 @@ def compare(
     begun = time.perf_counter()
     plan = Plan(method=method, folds=folds, repeats=repeats, share=share, seed=seed)
     compared = {name: settings_of_rule(name, bias) for name in names_of(rules)}
-    ways: list[Way] = [by_rule(name, given, seed, features, functions) for name, given in compared.items()]
+    named = [(name, given) for name, given in compared.items() if name != CURVES]
+    ways: list[Way] = [by_rule(name, given, seed, features, functions) for name, given in named]
     if contrasts:
         ways += all_contrasts(Features.of(features, functions), seed)
     sample = open_sample(source, target, threads, memory)
+    if CURVES in compared and table_defaults.suits(sample.held.columns, compared[CURVES]):
+        ways.insert(0, replace(for_table(compared[CURVES], seed, features, functions), name=CURVES))
+    elif rules is not None and CURVES in compared:
+        raise SettingsError("rules", f"must not contain {CURVES!r}, which are for tables of numbers and categories")
     contest = Contest(sample, plan, ways, Tuner(features, functions, seed, compared) if tune else None)
     contest.hold(progress)
     chart = FeatureMap(Features.of(features, functions), sample.held.columns)
@@ -295,18 +296,21 @@ def compare(
 def settings_of_rule(name: str, bias: bool) -> dict[str, Any]:
     """Return the settings of a compared rule. A rule that is not linear has no bias that could be left out."""
     check_named("bias", switch, bias)
+    if name == CURVES:
+        return {} if bias else {"bias": False}
     given = COMPARED[name]
     return given if bias or given["rule"] not in owners_of("bias") else {**given, "bias": False}
 
 
 def names_of(rules: Iterable[str] | None) -> list[str]:
+    every = [*COMPARED, CURVES]
     if rules is None:
-        return list(COMPARED)
+        return every
     names = [rules] if isinstance(rules, str) else list(dict.fromkeys(rules))
     for name in names:
-        if name not in COMPARED:
-            known = ", ".join(COMPARED)
-            raise SettingsError("rules", f"must be among {known}, not {name!r}.{did_you_mean(str(name), COMPARED)}")
+        if name not in every:
+            guess = did_you_mean(str(name), every)
+            raise SettingsError("rules", f"must be among {', '.join(every)}, not {name!r}.{guess}")
     if not names:
         raise SettingsError("rules", "must name at least one rule")
     return names
@@ -345,14 +349,15 @@ class Contest:
         self.feature_seconds /= len(splits)
         for way in self.ways:
             if way.name not in self.failures:
-                self.validations[way.name] = result(self.sample, self.plan, way, self.folds[way.name], [])
+                folds = with_probabilities(self.folds[way.name], way.rule, self.sample.classes)
+                self.validations[way.name] = result(self.sample, self.plan, way, folds, [])
 
     def test(self, way: Way, split: Split, *, weigh: bool) -> None:
         """Test one way on one split. A way that cannot be trained on these data is not tested again."""
         # scikit-learn raises ValueError if it cannot learn from the data.
         refusals = MarkoneError if isinstance(way, ByRule) else ValueError
         try:
-            if self.tuner is not None and isinstance(way, ByRule):
+            if self.tuner is not None and isinstance(way, ByRule) and way.name != CURVES:
                 way = self.tuner.tuned(way, self.sample, split)
             answer = way.answer(self.rows(split, way.spec), weigh=weigh)
         except refusals as error:
@@ -389,7 +394,7 @@ class Contest:
         ]
         if not contenders:
             raise DataError(f"no rule can be trained on these data: {next(iter(self.failures.values()))}")
-        contenders.sort(key=lambda contender: -contender.validation.mean)
+        contenders.sort(key=lambda contender: (-contender.validation.mean, contender.log_loss or 0.0))
         return Comparison(
             source=self.sample.held.name,
             rows=len(self.sample),
@@ -406,6 +411,28 @@ class Contest:
 
     def rule_of(self, name: str) -> str | None:
         return next(way.rule for way in self.ways if way.name == name)
+
+
+def with_probabilities(folds: list[Fold], rule: str | None, classes: list[Label]) -> list[Fold]:
+    """Return the folds with probabilities that are learned from the scores of the other folds, as `train` learns them
+    by cross-fitting. Rules with probabilities of their own keep them unless the learned ones are better."""
+    if rule is None:
+        return folds
+    found = []
+    for fold in folds:
+        others = [one for one in folds if one.repeat == fold.repeat and one is not fold and one.scores is not None]
+        if fold.scores is None or sum(len(one.rows) for one in others) < FEWEST_ROWS:
+            found.append(fold)
+            continue
+        truth = np.concatenate([one.truth for one in others])
+        scores = np.concatenate([one.scores for one in others if one.scores is not None])
+        finite = bool(np.isfinite(scores).all())
+        own = RULES[rule].has_probabilities
+        if finite and (not own or is_better(scores, truth, None, classes)):
+            probabilities = np.exp(calibrate(scores, truth, None, classes).log_probabilities(fold.scores))
+            fold = replace(fold, probabilities=probabilities)
+        found.append(fold)
+    return found
 
 
 def contender_of(

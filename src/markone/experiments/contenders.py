@@ -18,9 +18,10 @@ from markone.experiments.folds import FoldRows
 from markone.features.spec import Features, Function
 from markone.learning import table_defaults
 from markone.learning.learner import Learner
+from markone.learning.learners import new_learner
 from markone.learning.passes import accuracies, teach
 from markone.learning.reading import FEW_ROWS, USUAL_HOLDOUT
-from markone.learning.training import check_names, check_patience, new_learner, settings_of, spec_of
+from markone.learning.training import check_names, check_patience, settings_of, spec_of
 from markone.model.evaluation import log_probabilities
 from markone.model.history import History, Pass
 from markone.model.model import Model
@@ -47,6 +48,8 @@ class Answer:
     """The chosen settings, if they were tuned."""
     remark: str | None = None
     """A remark for the user, in a sentence."""
+    scores: NDArray[Any] | None = None
+    """The scores of the test rows, if they were computed."""
 
 
 class Way(Protocol):
@@ -79,25 +82,29 @@ class ByRule:
     spec: Features
     chosen: dict[str, Any] | None = None
     """The chosen settings, if they were tuned."""
+    straight: Settings | None = None
+    """The settings for a table in which curves may not help."""
 
     @property
     def rule(self) -> str:
         return self.settings.rule
 
     def answer(self, rows: FoldRows, *, weigh: bool = False) -> Answer:
+        rows = rows.weighted(self.settings.class_weight)
         learner = self.learner(rows)
         if self.settings.traits.predicts_numbers:
             return numbers_answered(learner, rows)
         history, seconds = taught(learner, rows)
         scorer = learner.scorer()
-        probabilities = None
-        if scorer.has_probabilities:
-            probabilities = np.exp(log_probabilities(scorer.scores(rows.tested_block.rows)))
+        scores = scorer.scores(rows.tested_block.rows)
+        probabilities = np.exp(log_probabilities(scores)) if scorer.has_probabilities else None
         size = file_size(rows, learner, history) if weigh else None
-        return Answer(learner.predict(rows.tested_block.rows), probabilities, seconds, history, size, self.chosen)
+        predicted = learner.predict(rows.tested_block.rows)
+        return Answer(predicted, probabilities, seconds, history, size, self.chosen, scores=scores)
 
     def learner(self, rows: FoldRows) -> Learner:
-        settings = with_holdout(self.settings, len(rows.truth))
+        settings = table_defaults.after_search(rows.features, self.settings, self.straight)
+        settings = with_holdout(settings, len(rows.truth))
         if settings.traits.predicts_numbers:
             return new_learner(settings, rows.features, [], [rows.block], rows.truth)
         return new_learner(settings, rows.features, rows.classes, [rows.block])
@@ -185,7 +192,7 @@ def for_table(given: dict[str, Any], seed: int, features: Any, functions: Mappin
     settings = settings_for({"rule": table_defaults.RULE, **given}, seed)
     numbers = settings.traits.predicts_numbers
     spec = spec_of(features, functions, None, countable=False, curved=True, numbers=numbers)
-    return ByRule(settings.rule, settings, spec)
+    return ByRule(settings.rule, settings, spec, straight=None if numbers else settings_for(given, seed))
 
 
 def settings_for(given: dict[str, Any], seed: int) -> Settings:

@@ -15,6 +15,7 @@ from markone.experiments.splits import Split
 from markone.features.map import FeatureMap
 from markone.features.part import Matrix
 from markone.features.spec import Features
+from markone.learning.class_weights import weighted
 from markone.learning.samples import Sample
 from markone.model.model import as_array
 
@@ -55,6 +56,12 @@ class FoldRows:
         """Return the class numbers of labels from scikit-learn."""
         order = np.argsort(self.names)
         return np.asarray(order[np.searchsorted(self.names, names, sorter=order)], np.int64)
+
+    def weighted(self, class_weight: Any) -> FoldRows:
+        """Return the fold with the importance of its training rows multiplied by the weights of their classes."""
+        if class_weight is None:
+            return self
+        return replace(self, importance=weighted(class_weight, self.classes, self.truth, self.importance))
 
     def some(self, which: NDArray[np.int64]) -> FoldRows:
         """Return the fold with some of its training rows, in their order."""

@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from markone.data.blocks import as_scipy
+from markone.errors import SettingsError
 from markone.experiments import loo_counts, loo_online, loo_svm
 from markone.experiments.contenders import Answer, ByEstimator, ByRule, Way
 from markone.experiments.folds import FoldRows, divided
@@ -45,7 +46,8 @@ def left_out(sample: Sample, way: Way, splits: list[Split], progress: StepProgre
     if shortcut is not None:
         with watching(progress, 1) as told:
             told.step(f"{way.name}, each row left out")
-            found = shortcut(everything, sample.threads)
+            weight = way.settings.class_weight if isinstance(way, ByRule) else None
+            found = shortcut(everything.weighted(weight), sample.threads)
     if found is None:
         with watching(progress, len(splits)) as told:
             found = one_by_one(sample, way, splits, None if reason else everything, told)
@@ -67,11 +69,18 @@ def shortcut_for(way: Way, rows: FoldRows) -> Callable[[FoldRows, int], LeftOutA
         has_errors = hasattr(way.estimator, "leave_one_out_errors") and rows.importance is None
         return partial(by_errors, way) if has_errors else None
     shortcut = shortcut_of(way)
-    if not isinstance(way, ByRule) or shortcut is None or shortcut.why_not(way.settings) is not None:
+    if not isinstance(way, ByRule) or shortcut is None or why_not(way, shortcut) is not None:
         return None
     if way.settings.traits.has_probabilities and not shortcut.has_probabilities:
         return None
     return partial(shortcut.answers, way)
+
+
+def why_not(way: ByRule, shortcut: Shortcut) -> SettingsError | None:
+    """Return why a shortcut does not give the same predictions; None if it does."""
+    if way.settings.class_weight == "balanced":
+        return SettingsError("class_weight", "is 'balanced', so that it changes if a row is left out")
+    return shortcut.why_not(way.settings)
 
 
 def shortcut_of(way: Way) -> Shortcut | None:
@@ -95,7 +104,7 @@ def why_plain(way: Way, rows: int, reason: str | None) -> str:
     shortcut = shortcut_of(way)
     if not isinstance(way, ByRule) or shortcut is None:
         return plain
-    problem = shortcut.why_not(way.settings) or shortcut.nowhere
+    problem = why_not(way, shortcut) or shortcut.nowhere
     return plain if problem is None else f"{plain} There is a faster way to the same result, but {problem}."
 
 

@@ -1,4 +1,9 @@
-"""Tuning: choosing settings on held-out training rows. Test data are not read."""
+"""Tuning: choosing settings on held-out training rows. Test data are not read.
+
+There are two stages. First, all candidates are tried on one share of the rows, with more and more rows for fewer and
+fewer candidates. In the final, the best of them and the defaults are compared by cross-fitting, with several repeats if
+there are few rows. The defaults are kept unless they are beaten beyond noise.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import count
+from itertools import product
 from typing import Any, Unpack
 
 import numpy as np
@@ -21,32 +26,53 @@ from markone.experiments.folds import FoldRows, divided
 from markone.experiments.loo import what_learns
 from markone.experiments.progress import StepProgress, watching
 from markone.experiments.splits import Plan, Split
+from markone.features.choices import choose
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
+from markone.learning import table_defaults
 from markone.learning.learner import Learner
+from markone.learning.learners import new_learner
+from markone.learning.passes import teach
 from markone.learning.samples import Sample, open_sample
-from markone.learning.training import new_learner, spec_of
-from markone.model.rules import Rule
-from markone.model.search_grids import Choice
+from markone.learning.training import spec_of
+from markone.model.rules import RULES, Rule
+from markone.model.search_grids import RIVALS, Choice
 from markone.model.settings import Settings, TrialSettings
 from markone.reporting.grids import Grid
 
 SHARE = 0.2
-"""The share of rows that are held out to choose the settings."""
+"""The share of rows that are held out for the first trials."""
 FOLDS = 5
 """The number of folds if all rows are held out in turn."""
+FINALS = ((1_000, 5, 3), (3_000, 5, 1), (20_000, 3, 1))
+"""In the final, up to these numbers of rows: the number of folds, and of repeats. With more rows, there are no folds,
+and the final has the same held-out rows as the first trials."""
+MOST_BYTES = 300_000
+"""Folds of more bytes are not repeated."""
 NARROWING = 3
 """Each round has 3 times as many rows as the one before, and a third of the candidates."""
 ROUNDS = 3
 FINALISTS = 3
-"""The number of candidates that are trained on all rows."""
+"""The number of candidates that are trained on all rows, and of those that challenge the defaults."""
+BEYOND = 2.0
+"""The number of standard errors by which the defaults must be beaten."""
 FEWEST_ROWS = 500
 """The smallest number of rows in a round. With fewer, the best candidate would be mostly chance."""
 MORE_PASSES = 2
 """The largest number of passes to try, relative to the default."""
+MOST_KEPT = 3
+"""The largest number of specs whose rows are kept in memory between rounds."""
 TRIALS_SHOWN = 10
 
 WORDS = ([1, 1], [1, 2], [1, 3])
+TEXTS: tuple[Choice, ...] = (
+    *({"words": words} for words in WORDS),
+    {"subwords": [2, 5]},
+    {"subwords": []},
+    {"weight": "idf"},
+    {"words": [1, 2], "weight": "idf"},
+)
+"""The settings of texts that are tried: n-grams of words, parts of words, and the weights of both."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,15 +80,15 @@ class Trial(Brief):
     """The result of one candidate in one round."""
 
     round: int
-    """The number of the round, starting with 1."""
+    """The number of the round, starting with 1. The final is the last one."""
     settings: Choice
-    """The settings that are tuned."""
-    words: list[int] | None
-    """The lengths of word n-grams, if they are tuned."""
+    """The settings that differ from the defaults, or that are tuned."""
+    text: Choice
+    """The settings of texts that differ from the defaults."""
     rows: int
     """The number of training rows."""
     passes: int
-    """The best number of passes; if it is not tuned, the number of passes that were made."""
+    """The chosen number of passes; if it is not tuned, the number of passes that were made."""
     score: float
     """The accuracy on the held-out rows."""
     seconds: float
@@ -70,14 +96,14 @@ class Trial(Brief):
     """The reason if the candidate could not be trained."""
 
     def in_words(self) -> str:
-        words = {} if self.words is None else {"words": f"{self.words[0]}-{self.words[1]}"}
-        return ", ".join(f"{name} {plain(value)}" for name, value in {**self.settings, **words}.items()) or "defaults"
+        found = [f"{name} {plain(value)}" for name, value in self.settings.items()]
+        return ", ".join([*found, *(text_in_words(*one) for one in self.text.items())]) or "the defaults"
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "round": self.round,
             "settings": {name: jsonable(value) for name, value in self.settings.items()},
-            "words": self.words,
+            "text": self.text,
             "rows": self.rows,
             "passes": self.passes,
             "accuracy": self.score if self.reason is None else None,
@@ -94,25 +120,37 @@ class Tuning(Brief):
     """
 
     rule: Rule
+    """The chosen rule."""
     settings: Choice
     """The rule, the given settings, and the chosen settings."""
     features: Features
-    """The spec of the features, with the chosen n-grams."""
+    """The spec of the features, with the chosen settings of texts."""
     trials: list[Trial]
-    """All trials, in order."""
+    """All trials, in order. Those of the final have the last round."""
     score: float
-    """The accuracy of the chosen settings on the held-out rows, which is a little too high, since they chose them."""
+    """The accuracy of the chosen settings in the final. If they are not the defaults, it is a little too high, since it
+    is the best of several."""
     rows: int
-    """The number of training rows in the last round."""
+    """The number of training rows in the final."""
     held_out: int
     """The number of rows that were held out at a time."""
     in_turn: bool
     """Whether all rows were held out in turn."""
     chosen: Trial
-    """The best trial of the last round."""
+    """The trial of the chosen settings in the final."""
+    kept: bool
+    """Whether the defaults were kept."""
+    rival: Trial | None
+    """The best trial in the final besides the defaults; None if there was none."""
+    gain: float
+    """The accuracy of the chosen settings or, if the defaults were kept, of the rival, minus that of the defaults."""
+    noise: float
+    """The standard error of this difference."""
+    design: str
+    """How the rows were divided in the final, in words."""
 
     def in_brief(self) -> str:
-        return f"{self.rule}, {self.chosen.in_words()}; accuracy {self.score:.2%}, best of {len(self.trials):,} trials"
+        return f"{self.rule}, {self.chosen.in_words()}; accuracy {self.score:.2%}, after {len(self.trials):,} trials"
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -120,6 +158,9 @@ class Tuning(Brief):
             "settings": {name: jsonable(value) for name, value in self.settings.items()},
             "features": self.features.as_dict(),
             "accuracy": self.score,
+            "kept": self.kept,
+            "gain": self.gain,
+            "noise": self.noise,
             "rows": self.rows,
             "held_out": self.held_out,
             "in_turn": self.in_turn,
@@ -127,12 +168,14 @@ class Tuning(Brief):
         }
 
     def __str__(self) -> str:
+        from textwrap import fill
+
         last = self.trials[-1].round
         ranked = sorted(self.trials, key=lambda trial: (-trial.round, trial is not self.chosen, -trial.score))
         rows = [
             [
                 trial.in_words(),
-                str(trial.round),
+                "final" if trial.round == last else str(trial.round),
                 f"{trial.rows:,}",
                 str(trial.passes),
                 "-" if trial.reason else f"{trial.score:.2%}",
@@ -140,25 +183,34 @@ class Tuning(Brief):
             ]
             for trial in ranked[:TRIALS_SHOWN]
         ]
-        rounds = "one round" if last == 1 else f"{last} rounds"
-        chosen = [f"{name} {plain(value)}" for name, value in self.settings.items() if name != "rule"]
-        words = self.chosen.words
-        if words is not None:
-            chosen.append(f"words {words[0]}-{words[1]}")
-        everything = f"{self.rows + self.held_out:,}"
-        by = f"{self.held_out:,} held-out rows of {everything} training rows"
-        if self.in_turn:
-            size = "one" if self.held_out == 1 else f"{self.held_out:,}"
-            by = f"all {everything} training rows, held out {size} at a time"
-        lines = [
-            f"Tuned {self.rule}: {len(self.trials):,} trials in {rounds}, tested on {by}.",
-            "",
-            str(Grid([["settings", "round", "rows", "passes", "accuracy", "seconds"]], rows)),
-        ]
+        finalists = sum(trial.round == last for trial in self.trials)
+        heading = f"Tuning made {len(self.trials) - finalists:,} trials, and a final of {finalists} by {self.design}."
+        lines = [heading, "", str(Grid([["settings", "round", "rows", "passes", "accuracy", "seconds"]], rows))]
         more = len(self.trials) - TRIALS_SHOWN
         if more > 0:
             lines.append(f"... and {more:,} more")
-        return "\n".join([*lines, "", f"Chosen: {', '.join(chosen) or 'the defaults'}. No test data were read."])
+        return "\n".join([*lines, "", fill(f"{self.verdict()} No test data were read.", 80)])
+
+    def verdict(self) -> str:
+        """Return what was chosen, and why."""
+        measured = f"{abs(100 * self.gain):.2f} points (standard error {100 * self.noise:.2f})"
+        if not self.kept:
+            return f"Chosen: {self.chosen.in_words()}. This is better than the defaults by {measured}."
+        if self.rival is None:
+            return "The defaults are kept, because there is nothing else to try."
+        if self.gain <= 0:
+            return "The defaults are kept, because nothing was better."
+        return f"The defaults are kept: {self.rival.in_words()} is better by {measured}, which may be chance."
+
+
+def text_in_words(name: str, value: Any) -> str:
+    """
+    >>> text_in_words("words", [1, 2]), text_in_words("subwords", []), text_in_words("weight", "idf")
+    ('words 1-2', 'no subwords', 'weight idf')
+    """
+    if isinstance(value, list):
+        return f"{name} {value[0]}-{value[1]}" if value else f"no {name}"
+    return f"{name} {value}"
 
 
 def plain(value: Any) -> str:
@@ -183,21 +235,25 @@ def tune(
     features: Any = None,
     functions: Mapping[str, Function] | None = None,
     scaled: bool = True,
+    plain: bool = False,
     threads: int | None = None,
     memory: int | str | None = None,
     progress: StepProgress | bool | None = None,
     seed: int = 0,
     **settings: Unpack[TrialSettings],
 ) -> Tuning:
-    """Chooses the settings of a rule on one fifth of the rows, which are held out.
+    """Chooses settings on held-out rows, and keeps the defaults unless others are better beyond noise.
 
-    At first, all candidates are trained on few rows and in few passes. The best third of them continue with three times
-    as many rows and passes, and so on. The number of passes is also chosen if the rule has a learning curve, and the
-    lengths of n-grams if there are texts and no `features` are given. Settings that are given are not changed. The same
-    seed makes the same choice.
+    First, all candidates are trained on a part of the rows and in few passes, and tested on one fifth of the rows. The
+    best third of them continue with three times as many rows and passes, and so on. Then the best three and the
+    defaults are compared by cross-validation, which is repeated three times if there are fewer than 1,000 rows. Of
+    those that are better than the defaults by two standard errors, the simplest is chosen that is within one standard
+    error of the best. If there is none, the defaults are kept.
 
-    For `naive-bayes`, all rows are held out in turn: one at a time if the features do not depend on the rows, else one
-    fifth at a time.
+    The candidates differ in one setting from the defaults: in a setting of the rule; in the rule, if it is not given
+    and no other setting implies it; and if there are texts and no `features` are given, in the n-grams of words,
+    parts of words, and the weights of features. The best changes of both kinds are also combined. Settings that are
+    given are not changed. The same seed makes the same choice.
 
     Parameters
     ----------
@@ -206,13 +262,15 @@ def tune(
     target
         The target, as for `markone.read`, if `source` is not a source yet.
     rule
-        A rule, as for `train`. `mira` by default.
+        A rule, as for `train`. By default, it is chosen, too.
     features
         The spec of the features, as for `train`. If it is given, it is not tuned.
     functions, threads, memory, seed
         As for `validate`.
     scaled
         Whether numeric columns are scaled, if `features` does not say it.
+    plain
+        As for `train`: the defaults for a table are then those of the rule `mira`.
     progress
         True for a bar on a terminal and lines elsewhere; or an object that is called for each trial.
     settings
@@ -223,16 +281,17 @@ def tune(
     >>> texts = ["free money", "money now", "free tea now", "see you", "see you soon", "tea soon"] * 20
     >>> labels = ["spam", "spam", "spam", "ham", "ham", "ham"] * 20
     >>> tuning = tune(texts, target=labels, rule="perceptron")
-    >>> tuning.settings
-    {'rule': 'perceptron', 'epochs': 1}
+    >>> tuning.settings, tuning.kept
+    ({'rule': 'perceptron'}, True)
     """
     given: dict[str, Any] = {**({} if rule is None else {"rule": rule}), **settings}
     check_given(given)
     check_named("scaled", switch, scaled)
+    check_named("plain", switch, plain)
     if settings_for(given, seed).traits.predicts_numbers:  # before anything is read
         raise SettingsError("rule", "is 'regression', which tuning does not support; train with it instead")
     sample = open_sample(source, target, threads, memory)
-    return tuned(sample, given, features, functions, seed, progress, scaled=scaled)
+    return tuned(sample, given, features, functions, seed, progress, scaled=scaled, plain=plain)
 
 
 def check_given(given: Choice) -> None:
@@ -250,9 +309,10 @@ def tuned(
     progress: StepProgress | bool | None = None,
     *,
     scaled: bool = True,
+    plain: bool = False,
 ) -> Tuning:
     """Return the best settings for the rows of a sample."""
-    return TuningSearch(sample, given, features, functions, seed, scaled).run(progress)
+    return TuningSearch(sample, given, features, functions, seed, scaled, plain).run(progress)
 
 
 @dataclass(frozen=True)
@@ -260,20 +320,34 @@ class Candidate:
     """A candidate for the choice."""
 
     place: int
-    """The number of the candidate, starting with 0. Lower numbers are closer to the defaults, and win ties."""
+    """The number of the candidate, starting with 0 for the defaults. Lower numbers win ties."""
     choice: Choice
-    words: list[int] | None
+    """The settings that differ from the defaults."""
+    text: Choice
+    """The settings of texts that differ from the defaults."""
     settings: Settings
     spec: Features
+    key: str
+    """A key of the features, which is the same for candidates with the same rows."""
 
     @property
-    def key(self) -> str:
-        """A key of the features: candidates differ only in the lengths of n-grams."""
-        return str(self.words)
+    def changes(self) -> int:
+        """How many settings differ from the defaults."""
+        return len(self.choice) + len(self.text)
+
+
+@dataclass(frozen=True)
+class Final:
+    """The result of a candidate in the final."""
+
+    trial: Trial
+    candidate: Candidate
+    right: NDArray[np.float64]
+    """How often each test row was classified correctly, as a share of the repeats."""
 
 
 class TuningSearch:
-    """Rounds of trials, each with fewer candidates, more rows and more passes."""
+    """Rounds of trials, each with fewer candidates, more rows and more passes, and a final."""
 
     def __init__(
         self,
@@ -283,17 +357,79 @@ class TuningSearch:
         functions: Mapping[str, Function] | None,
         seed: int,
         scaled: bool = True,
+        plain: bool = False,
     ) -> None:
         self.sample, self.given, self.seed = sample, given, seed
-        self.usual = usual = settings_for(given, seed)
-        self.rule: Rule = usual.rule
-        self.tunes_passes = "epochs" not in given and usual.traits.tunes_passes
-        self.passes = usual.spelled_out().epochs * (MORE_PASSES if self.tunes_passes else 1)
-        self.candidates = list(self.all_candidates(features, functions, scaled))
+        self.features, self.functions, self.scaled = features, functions, scaled
+        self.any_rule = given.keys() <= {*table_defaults.OF_BOTH}
+        curved = scaled and not plain and table_defaults.suits(sample.held.columns, given)
+        self.usual = settings_for({"rule": table_defaults.RULE, **given} if curved else given, seed)
+        self.rule: Rule = self.usual.rule
+        self.curved = curved
         self.trials: list[Trial] = []
+        self.candidates = list(self.all_candidates())
         self._rows: dict[str, FoldRows] = {}
         self._before: tuple[tuple[str, int], Learner] | None = None
         """The last learner, with its features and number of rows, if the next trial can start from it."""
+        self._passes: dict[int, int] = {}
+        """The number of passes of candidates for which another number than the default is better."""
+
+    # ---- the candidates
+
+    def spec(self, settings: Settings, *, curved: bool = False) -> Features:
+        """Return the default features of a rule."""
+        return spec_of(
+            self.features,
+            self.functions,
+            None,
+            countable=settings.traits.counts,
+            scaled=self.scaled,
+            curved=curved,
+        )
+
+    def all_candidates(self) -> Iterator[Candidate]:
+        """Yield the defaults first, and then what differs in one setting; if one learner serves all settings, also what
+        differs in several."""
+        usual = self.spec(self.usual, curved=self.curved)
+        texts = [{}, *self.texts(usual)]
+        choices = [({}, self.usual, usual), *self.choices(usual)]
+        pairs = product(choices, texts) if self.usual.family.tunes_in_turn else both(choices, texts)
+        for place, ((choice, settings, spec), text) in enumerate(pairs):
+            yield self.candidate(place, choice, text, settings, spec)
+
+    def candidate(self, place: int, choice: Choice, text: Choice, settings: Settings, spec: Features) -> Candidate:
+        if text:
+            spec = replace(spec, text=replace(spec.text, **text))
+        return Candidate(place, choice, text, settings, spec, f"{spec.as_dict()} {settings.traits.counts}")
+
+    def texts(self, usual: Features) -> list[Choice]:
+        """Return the settings of texts to try."""
+        if self.features is not None or not any(column.kind == "text" for column in self.sample.held.columns):
+            return []
+        if self.usual.traits.counts:
+            return [text for text in TEXTS if [*text] == ["words"] and replace(usual.text, **text) != usual.text]
+        found = choose(usual, self.sample.held.columns, self.sample.held.batches())[0].text
+        return [text for text in TEXTS if replace(found, **text) not in (found, usual.text)]
+
+    def choices(self, usual: Features) -> Iterator[tuple[Choice, Settings, Features]]:
+        """Yield each different choice of settings that are not given, with the features of its rule."""
+        seen = [(self.usual, usual.as_dict())]
+        own: list[Choice] = [] if self.curved else [*self.usual.traits.grid(self.usual)]
+        others = [{"rule": rule, **choice} for rule, choices in RIVALS.items() for choice in choices]
+        if any(column.kind == "text" for column in self.sample.held.columns):
+            others = [one for one in others if not RULES[one["rule"]].has_layers]  # texts have too many features
+        for choice in [*own, *(others if self.any_rule else [])]:
+            kept = {name: value for name, value in choice.items() if name not in self.given}
+            try:
+                settings = settings_for({"rule": self.rule, **self.given, **kept}, self.seed)
+            except SettingsError:  # this choice cannot be combined with the given settings
+                continue
+            spec = self.spec(settings)
+            if (settings, spec.as_dict()) not in seen:
+                seen.append((settings, spec.as_dict()))
+                yield kept, settings, spec
+
+    # ---- the rows
 
     @cached_property
     def split(self) -> Split:
@@ -308,55 +444,124 @@ class TuningSearch:
         return plan.divide(len(self.sample), self.sample.strata)[0]
 
     @cached_property
+    def plan(self) -> Plan:
+        """How the rows are divided in the final."""
+        rows = len(self.sample)
+        for most, folds, repeats in FINALS:
+            if rows <= most:
+                repeats = repeats if self.sample.held.size <= MOST_BYTES else 1
+                return Plan(method="kfold", folds=min(folds, rows), repeats=repeats, seed=self.seed + 1)
+        return Plan(method="holdout", share=SHARE, seed=self.seed)
+
+    @cached_property
     def order(self) -> NDArray[np.int64]:
         """The random order in which training rows are added in the rounds."""
         return np.random.default_rng([self.seed, 2]).permutation(len(self.split.learned))
 
-    def all_candidates(
-        self, features: Any, functions: Mapping[str, Function] | None, scaled: bool
-    ) -> Iterator[Candidate]:
-        varied = features is None and any(column.kind == "text" for column in self.sample.held.columns)
-        usual = spec_of(features, functions, None, countable=self.usual.traits.counts, scaled=scaled)
-        specs: list[tuple[list[int] | None, Features]] = [(None, usual)]
-        if varied:
-            lengths = sorted(WORDS, key=lambda words: tuple(words) != usual.text.words)
-            specs = [(words, replace(usual, text=replace(usual.text, words=(words[0], words[1])))) for words in lengths]
-        places = count()
-        for choice, settings in self.choices():
-            for words, spec in specs:
-                yield Candidate(next(places), choice, words, settings, spec)
-
-    def choices(self) -> Iterator[tuple[Choice, Settings]]:
-        """Yield each different choice of the settings that are not given."""
-        seen: list[Choice] = []
-        for choice in self.usual.traits.grid(self.usual):
-            kept = {name: value for name, value in choice.items() if name not in self.given}
-            if kept in seen:
-                continue
-            seen.append(kept)
-            try:
-                yield kept, settings_for({**self.given, **kept}, self.seed)
-            except SettingsError:  # this choice cannot be combined with the given settings
-                continue
+    # ---- the search
 
     def run(self, progress: StepProgress | bool | None) -> Tuning:
         in_turn = self.usual.family.tunes_in_turn
         ranked = self.take_turns(progress) if in_turn else self.narrow_down(progress)
-        best, chosen = ranked[0]
-        if best.reason is not None:
-            raise DataError(best.reason)
-        epochs = {"epochs": best.passes} if self.tunes_passes else {}
+        finals = self.finals([self.candidates[0], *self.challengers(ranked)], progress)
+        usual, *others = finals
+        if all(one.trial.reason is not None for one in finals):
+            raise DataError(str(usual.trial.reason))
+        chosen = self.choose(usual, others)
+        rival = max(others, key=lambda one: one.trial.score, default=None)
+        shown = chosen if chosen is not usual else rival
+        gain, noise = (0.0, 0.0) if shown is None else lead(shown, usual)
+        learned = chosen.trial.rows
         return Tuning(
-            rule=self.rule,
-            settings={"rule": self.rule, **self.given, **chosen.choice, **epochs},
-            features=chosen.spec,
+            rule=chosen.candidate.settings.rule,
+            settings={"rule": self.rule, **self.given, **chosen.candidate.choice},
+            features=chosen.candidate.spec,
             trials=self.trials,
-            score=best.score,
-            rows=best.rows,
-            held_out=len(self.sample) - best.rows,
-            in_turn=in_turn,
-            chosen=best,
+            score=chosen.trial.score,
+            rows=learned,
+            held_out=len(self.sample) - learned,
+            in_turn=self.plan.method == "kfold",
+            chosen=chosen.trial,
+            kept=chosen is usual,
+            rival=None if rival is None else rival.trial,
+            gain=gain,
+            noise=noise,
+            design=self.plan.in_words(),
         )
+
+    def choose(self, usual: Final, others: list[Final]) -> Final:
+        """Return the defaults, unless they are beaten beyond noise: then the simplest candidate that beats them and is
+        within one standard error of the best."""
+        leads = [(one, *lead(one, usual)) for one in others]
+        beating = [(one, gain, noise) for one, gain, noise in leads if gain > BEYOND * noise and gain > 0]
+        if not beating:
+            return usual
+        best = max(beating, key=lambda one: one[1])[0]
+        near = [one for one, _, _ in beating if one is best or lead(best, one)[0] <= lead(best, one)[1]]
+        return min(near, key=lambda one: (one.candidate.changes, one.candidate.place))
+
+    def challengers(self, ranked: list[tuple[Trial, Candidate]]) -> list[Candidate]:
+        """Return the best candidates, with the chosen numbers of passes, and the combination of the best setting and
+        the best features."""
+        tried = {candidate.place: (trial, candidate) for trial, candidate in ranked if trial.reason is None}
+        found = [self.with_passes(candidate) for _, candidate in tried.values()]
+        usual = self.candidates[0]
+        other = [one for one in found if one.choice or one.text]
+        best = other[:FINALISTS]
+        settings = next((one for one in other if one.choice and not one.text), None)
+        text = next((one for one in other if one.text and not one.choice), None)
+        if settings is not None and text is not None and settings.key == usual.key:
+            both_changed = self.candidate(
+                len(self.candidates), settings.choice, text.text, settings.settings, usual.spec
+            )
+            best = [*best[: FINALISTS - 1], both_changed]
+        return best
+
+    def with_passes(self, candidate: Candidate) -> Candidate:
+        """Return the candidate with the number of passes that the last round has chosen, if it is not the default."""
+        if (epochs := self._passes.get(candidate.place)) is None:
+            return candidate
+        settings = replace(candidate.settings, epochs=epochs)
+        return replace(candidate, choice={**candidate.choice, "epochs": epochs}, settings=settings)
+
+    def finals(self, candidates: list[Candidate], progress: StepProgress | bool | None) -> list[Final]:
+        """Compare candidates on the same rows."""
+        splits = self.plan.divide(len(self.sample), self.sample.strata)[0]
+        self._rows.clear()
+        number = 1 + max((trial.round for trial in self.trials), default=0)
+        right = np.zeros((len(candidates), len(self.sample)))
+        tests = np.zeros(len(self.sample))
+        seconds, passes = np.zeros(len(candidates)), np.zeros(len(candidates), int)
+        reasons: list[str | None] = [None] * len(candidates)
+        with watching(progress, len(splits) * len(candidates)) as told:
+            for split in splits:
+                tests[split.tested] += 1
+                for i in sorted(range(len(candidates)), key=lambda one: candidates[one].key):
+                    told.step(f"final: {candidates[i].settings.rule}")
+                    if reasons[i] is not None:
+                        continue
+                    start = time.perf_counter()
+                    try:
+                        rows = self.rows(candidates[i], split)
+                        learner = new_learner(candidates[i].settings, rows.features, rows.classes, [rows.block])
+                        passes[i] = len(teach(learner, rows.block))
+                    except MarkoneError as error:
+                        reasons[i] = str(error)
+                        continue
+                    found = learner.predict(rows.tested_block.rows)
+                    right[i, split.tested] += found == rows.tested_truth
+                    seconds[i] += time.perf_counter() - start
+        tested = np.flatnonzero(tests)
+        finals = []
+        for i, candidate in enumerate(candidates):
+            shares = right[i, tested] / tests[tested]
+            failed = reasons[i] is not None
+            score = -1.0 if failed else float(shares.mean())
+            learned, spent = len(splits[0].learned), float(seconds[i])
+            trial = Trial(number, candidate.choice, candidate.text, learned, int(passes[i]), score, spent, reasons[i])
+            finals.append(Final(trial, candidate, np.full(len(tested), -1.0) if failed else shares))
+        self.trials += [one.trial for one in finals]
+        return finals
 
     def take_turns(self, progress: StepProgress | bool | None) -> list[tuple[Trial, Candidate]]:
         """Hold out all rows in turn, which is possible because training is fast and one learner serves all settings."""
@@ -375,7 +580,7 @@ class TuningSearch:
                     right, rows = self.right_in_folds(spec, settings), len(self.folds[0].learned)
                 seconds = (time.perf_counter() - start) / len(group)
                 for candidate, score in zip(group, (right / len(self.sample)).tolist(), strict=True):
-                    ranked.append((Trial(1, candidate.choice, candidate.words, rows, 1, score, seconds), candidate))
+                    ranked.append((Trial(1, candidate.choice, candidate.text, rows, 1, score, seconds), candidate))
         ranked.sort(key=lambda one: one[1].place)
         self.trials += [trial for trial, _ in ranked]
         return sorted(ranked, key=lambda one: -one[0].score)  # of equals, those closer to the defaults come first
@@ -383,16 +588,19 @@ class TuningSearch:
     def right_alone(self, spec: Features, settings: list[Settings]) -> NDArray[np.int64] | None:
         """Return how many rows each of these settings classifies correctly, by leave-one-out.
 
-        None if the features depend on the rows: they would have to be made without the row, too, because otherwise its
-        words and their weights would be known.
+        None if the features, or balanced class weights, depend on the rows: they would have to be made without the row,
+        too, because otherwise its words and their weights would be known.
         """
+        if self.usual.class_weight == "balanced":
+            return None
         features = FeatureMap(spec, self.sample.held.columns)
         matrix, importance = self.sample.fitted(features, np.arange(len(self.sample)))
         if what_learns(features) is not None:
             return None
         truth = self.sample.truth
         rows = FoldRows(features, self.sample.classes, matrix, truth, importance, matrix, truth)
-        right: NDArray[np.int64] = self.learned(rows).right_left_out(rows.block, settings)
+        block = rows.weighted(self.usual.class_weight).block
+        right: NDArray[np.int64] = self.learned(rows).right_left_out(block, settings)
         return right
 
     def right_in_folds(self, spec: Features, settings: list[Settings]) -> NDArray[np.int64]:
@@ -408,11 +616,12 @@ class TuningSearch:
     def learned(self, rows: FoldRows) -> Any:
         """Return a learner trained on these rows, which serves all settings."""
         learner: Any = new_learner(self.usual, rows.features, rows.classes)
-        learner.learn(learner.ready(rows.block))
+        learner.learn(learner.ready(rows.weighted(self.usual.class_weight).block))
         return learner
 
     def narrow_down(self, progress: StepProgress | bool | None) -> list[tuple[Trial, Candidate]]:
-        """Run the rounds. Each round continues with the best candidates of the round before."""
+        """Run the rounds. Each round continues with the best candidates of the round before. Return all candidates,
+        those of the last rounds first."""
         sizes = self.sizes()
         most = len(self.candidates)
         counts = [max(min(FINALISTS, most), math.ceil(most / NARROWING**i)) for i in range(len(sizes))]
@@ -421,14 +630,15 @@ class TuningSearch:
         with watching(progress, sum(counts)) as told:
             for number, (size, count) in enumerate(zip(sizes, counts, strict=True), 1):
                 left = left[:count]
-                ranked = []
+                found = []
                 for candidate in self.in_warm_order(left):
-                    told.step(f"round {number} of {len(sizes)}: {self.rule}")
-                    trial = self.trial(candidate, number, size, self.passes_in(number, len(sizes)))
+                    told.step(f"round {number} of {len(sizes)}: {candidate.settings.rule}")
+                    trial = self.trial(candidate, number, size, self.passes_in(candidate, number, len(sizes)))
                     self.trials.append(trial)
-                    ranked.append((trial, candidate))
-                ranked.sort(key=lambda one: (-one[0].score, one[1].place))  # ties: the closest to the defaults first
-                left = [candidate for _, candidate in ranked]
+                    found.append((trial, candidate))
+                found.sort(key=lambda one: (-one[0].score, one[1].place))  # ties: the closest to the defaults first
+                left = [candidate for _, candidate in found]
+                ranked = [*found, *(one for one in ranked if one[1] not in left)]
         return ranked
 
     def sizes(self) -> list[int]:
@@ -437,33 +647,48 @@ class TuningSearch:
         sizes = [rows // NARROWING**i for i in reversed(range(ROUNDS))]
         return [size for size in sizes if size >= min(rows, FEWEST_ROWS)] if len(self.candidates) > 1 else [rows]
 
-    def passes_in(self, number: int, rounds: int) -> int:
+    def tunes_passes(self, candidate: Candidate) -> bool:
+        return "epochs" not in self.given and candidate.settings.traits.tunes_passes
+
+    def passes_in(self, candidate: Candidate, number: int, rounds: int) -> int:
         """Return the number of passes of a round: if it is tuned, half as many as in the next round."""
-        return max(1, self.passes // 2 ** (rounds - number)) if self.tunes_passes else self.passes
+        usual = candidate.settings.spelled_out().epochs
+        return max(1, MORE_PASSES * usual // 2 ** (rounds - number)) if self.tunes_passes(candidate) else usual
 
     def trial(self, candidate: Candidate, number: int, size: int, passes: int) -> Trial:
         start = time.perf_counter()
 
         def result(passes: int, score: float, reason: str | None = None) -> Trial:
             seconds = time.perf_counter() - start
-            return Trial(number, candidate.choice, candidate.words, size, passes, score, seconds, reason)
+            return Trial(number, candidate.choice, candidate.text, size, passes, score, seconds, reason)
 
         try:
-            rows = self.rows(candidate).some(self.order[:size])
+            rows = self.rows(candidate, self.split).some(self.order[:size])
             learner = self.learner(candidate, rows, replace(candidate.settings, epochs=passes))
             history, _ = taught(learner, rows)
         except MarkoneError as error:  # training diverged, or the rule cannot use these features
             return result(0, -1.0, str(error))
-        scores = [(one.holdout, one.epoch) for one in history if one.holdout is not None]
-        if self.tunes_passes:
-            score, epoch = max(scores, key=lambda one: (one[0], -one[1]))
-        else:
-            score, epoch = scores[-1]
-        return result(epoch, score)
+        scores = {one.epoch: one.holdout for one in history if one.holdout is not None}
+        epoch = self.best_pass(candidate, scores, whole=size == len(self.split.learned))
+        return result(epoch, scores[epoch])
+
+    def best_pass(self, candidate: Candidate, scores: dict[int, float], *, whole: bool) -> int:
+        """Return the best number of passes: the default, unless another is better by a standard error. It is kept for
+        the final if the trial has the `whole` training rows."""
+        usual = min(candidate.settings.spelled_out().epochs, max(scores))
+        if not self.tunes_passes(candidate) or usual not in scores:
+            return max(scores)
+        best = max(scores, key=lambda epoch: (scores[epoch], -epoch))
+        noise = math.sqrt(scores[best] * (1 - scores[best]) / len(self.split.tested))
+        if scores[best] <= scores[usual] + noise:
+            return usual
+        if whole:
+            self._passes[candidate.place] = best
+        return best
 
     def learner(self, candidate: Candidate, rows: FoldRows, settings: Settings) -> Learner:
         """Return a new learner or, if the optimum of one trial is near the next, one that starts from the last."""
-        if self.usual.family.warm_by is None:
+        if candidate.settings.family.warm_by is None:
             return new_learner(settings, rows.features, rows.classes, [rows.block])
         key = candidate.key, len(rows.truth)
         if self._before is not None and self._before[0] == key:
@@ -475,11 +700,35 @@ class TuningSearch:
 
     def in_warm_order(self, candidates: list[Candidate]) -> list[Candidate]:
         """Sort by features, and then by the setting for which neighbouring optima are close, if there is one."""
-        by = self.usual.family.warm_by
-        return candidates if by is None else sorted(candidates, key=lambda one: (one.key, getattr(one.settings, by)))
 
-    def rows(self, candidate: Candidate) -> FoldRows:
+        def warmth(one: Candidate) -> tuple[str, str, float]:
+            by = one.settings.family.warm_by
+            return one.key, one.settings.rule, 0.0 if by is None else getattr(one.settings.spelled_out(), by)
+
+        return sorted(candidates, key=warmth)
+
+    def rows(self, candidate: Candidate, split: Split) -> FoldRows:
         """Return the training rows and the held-out rows, with features from the training rows."""
-        if candidate.key not in self._rows:
-            self._rows[candidate.key] = divided(self.sample, self.split, candidate.spec)
-        return self._rows[candidate.key]
+        key = f"{split.repeat} {split.number} {candidate.key}"
+        if key not in self._rows:
+            while len(self._rows) >= MOST_KEPT:
+                del self._rows[next(iter(self._rows))]
+            rows = divided(self.sample, split, candidate.spec)
+            self._rows[key] = rows.weighted(self.usual.class_weight)
+        return self._rows[key]
+
+
+def both(
+    choices: list[tuple[Choice, Settings, Features]], texts: list[Choice]
+) -> Iterator[tuple[tuple[Choice, Settings, Features], Choice]]:
+    """Yield each choice with the default texts, and each setting of texts with the default choice."""
+    yield from ((choice, texts[0]) for choice in choices)
+    yield from ((choices[0], text) for text in texts[1:])
+
+
+def lead(one: Final, other: Final) -> tuple[float, float]:
+    """Return by how much one candidate is better than another on the same rows, and the standard error of this."""
+    differences = one.right - other.right
+    if len(differences) < 2:
+        return float(differences.mean()), math.inf
+    return float(differences.mean()), float(differences.std(ddof=1)) / math.sqrt(len(differences))

@@ -15,8 +15,9 @@ from markone.experiments.splits import Method, Plan, Split
 from markone.experiments.validation import Validation, about_rows, fold_of, result
 from markone.features.spec import Features, Function
 from markone.learning import table_defaults
+from markone.learning.reading import opened
 from markone.learning.samples import Sample, open_regression, open_sample
-from markone.learning.training import USUAL_RULE, opened
+from markone.learning.training import USUAL_RULE
 from markone.model.rules import Rule
 from markone.model.settings import TrialSettings
 

@@ -70,6 +70,8 @@ class Fold(Brief):
     """The size of the model file, if it was measured."""
     settings: dict[str, Any] | None = None
     """The chosen settings of this fold, if they were tuned."""
+    scores: NDArray[Any] | None = None
+    """The scores of the test rows, if they were computed."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -338,6 +340,7 @@ def fold_of(sample: Sample, split: Split, answer: Answer) -> Fold:
         history=answer.history,
         bytes=answer.bytes,
         settings=answer.settings,
+        scores=answer.scores,
     )
 
 

@@ -17,6 +17,45 @@ SIGNIFICANT = 0.05
 MUCH_FASTER = 3.0
 LITTLE_WORSE = 0.02
 EQUALS_NAMED = 3
+CURVES = "curves"
+"""The name of what `train` does with a table if no rule is chosen: logistic regression with curves and pairs."""
+SIMPLEST = (
+    CURVES,
+    "mira",
+    "logistic",
+    "svm",
+    "hinge",
+    "averaged-perceptron",
+    "naive-bayes",
+    "perceptron",
+    "logistic-online",
+    "mlp",
+)
+"""The order in which contenders of equal quality are recommended: first what `train` does without settings. Where there
+are curves, these are the defaults."""
+LOSS_RATIO = 1.1
+"""A simpler rule may have a log-loss that is larger by this factor."""
+
+
+def recommended(rules: Sequence[Contender]) -> Contender | None:
+    """Return the simplest of the rules that are as good as the most accurate one, which comes first: its lead in
+    accuracy may be due to chance, and the log-loss is not much larger."""
+    if not rules:
+        return None
+    near = [one for one in rules if one is rules[0] or may_be_chance(rules[0], one)]
+    losses = [one.log_loss for one in near if one.log_loss is not None]
+    good = [one for one in near if one.log_loss is None or one.log_loss <= LOSS_RATIO * min(losses)]
+    return min(good or near, key=lambda one: SIMPLEST.index(one.name) if one.name in SIMPLEST else len(SIMPLEST))
+
+
+def with_settings(contender: Contender) -> str:
+    """Return the name of a contender and, if it is not the name of a rule, the settings that it stands for."""
+    if contender.name == CURVES:
+        return f"{CURVES}, which are the default for tables"
+    if contender.name == contender.rule and len(contender.settings) <= 1:
+        return contender.name
+    settings = [f"{name} {str(value).lower()}" for name, value in contender.settings.items()]
+    return f"{contender.name} ({', '.join(settings)})" if settings else contender.name
 
 
 def verdict_of(contenders: Sequence[Contender], separable: bool | None = None, plane: str = "plane") -> str:
@@ -28,11 +67,12 @@ def verdict_of(contenders: Sequence[Contender], separable: bool | None = None, p
     others = [contender for contender in contenders if contender.rule is None]
     if not rules:
         return "None of the rules could be trained on these data."
+    chosen = recommended(rules) or rules[0]
     return " ".join(
         [
-            *which_to_use(rules, others),
-            *about_equals(rules),
-            *about_speed(rules),
+            *which_to_use(chosen, rules[0], others),
+            *(about_equals(rules) if chosen is rules[0] else []),
+            *(about_speed(rules) if chosen is rules[0] else []),
             *about_contrasts(rules, others),
             *about_layers(rules),
             *about_separability(rules, separable, plane),
@@ -69,21 +109,29 @@ def with_p(p: float) -> str:
     return f"p {p_in_words(p)}" if p < 0.001 else f"p = {p_in_words(p)}"
 
 
-def which_to_use(rules: Sequence[Contender], others: Sequence[Contender]) -> Iterator[str]:
-    best = rules[0]
-    low, high = best.validation.interval
-    accuracy = f"{best.validation.mean:.1%} (95% interval {low:.1%} to {high:.1%})"
+def which_to_use(chosen: Contender, best: Contender, others: Sequence[Contender]) -> Iterator[str]:
+    def measured(one: Contender) -> str:
+        low, high = one.validation.interval
+        return f"{one.validation.mean:.1%} (95% interval {low:.1%} to {high:.1%})"
+
     majority = next((contender for contender in others if contender.name == "majority class"), None)
     if majority is not None and may_be_chance(best, majority):
         yield (
             f"No rule is significantly better than always predicting the most frequent class, whose accuracy is "
-            f"{majority.validation.mean:.1%}. The accuracy of the best rule, {best.name}, is {accuracy}."
+            f"{majority.validation.mean:.1%}. The accuracy of the best rule, {best.name}, is {measured(best)}."
         )
         return
     against = "" if majority is None else f", against {majority.validation.mean:.1%} for the most frequent class"
-    yield f"Use {best.name}: its accuracy on test rows is {accuracy}{against}."
-    if best.calibration is not None:
-        yield f"Its probabilities are off by {best.calibration.error:.1%} on average."
+    many = chosen.name == CURVES
+    whose = "their" if many else "its"
+    yield f"Use {with_settings(chosen)}: {whose} accuracy on test rows is {measured(chosen)}{against}."
+    if chosen.calibration is not None:
+        yield f"{capitalised(whose)} probabilities are off by {chosen.calibration.error:.1%} on average."
+    if chosen is not best:
+        points = 100 * (best.validation.mean - chosen.validation.mean)
+        lead = "has the same accuracy" if points == 0 else f"is {points:.1f} points more accurate, which may be chance"
+        why = "the default" if chosen.name in SIMPLEST[:2] else "simpler"
+        yield f"{capitalised(best.name)} {lead}, but {chosen.name} {'are' if many else 'is'} {why}."
 
 
 def about_equals(rules: Sequence[Contender]) -> Iterator[str]:

@@ -50,6 +50,9 @@ class Examples(Protocol):
     def labels(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return the labels of the training rows, and of the held-out rows."""
 
+    def importance(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+        """Return the importance of the training rows, and of the held-out rows; None if it is 1 for all."""
+
     def whole(self, *, in_files: bool = False) -> Visits:
         """Return all rows in one block, and the numbers of the training rows, or None if these are all rows.
 
@@ -100,6 +103,11 @@ class BlockExamples:
     def labels(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         apart = np.zeros(0, np.int32) if self._holdout is None else self._holdout.labels
         return self._block.labels[self._rows], apart
+
+    def importance(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+        learned = self._block.importance
+        apart = None if self._holdout is None else self._holdout.importance
+        return None if learned is None else learned[self._rows], apart
 
     def whole(self, *, in_files: bool = False) -> Visits:
         return self._block, None if len(self._rows) == len(self._block) else self._rows
@@ -171,6 +179,10 @@ class StoredExamples:
 
     def labels(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         return self._store.labels[self._learned], self._store.labels[~self._learned]
+
+    def importance(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+        weights = self._store.importance
+        return (None, None) if weights is None else (weights[self._learned], weights[~self._learned])
 
     def whole(self, *, in_files: bool = False) -> Visits:
         block = self._store.mapped() if in_files else self._store.whole

@@ -1,18 +1,24 @@
-"""The learner of each family."""
+"""The learner of each family, and learners for given rows."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.data.blocks import Block
+from markone.data.source import Label
+from markone.errors import SettingsError
+from markone.features.map import FeatureMap
 from markone.learning.learner import Learner
 from markone.learning.logistic import by_solver
 from markone.learning.naive_bayes import EventKinds, counting_for
 from markone.learning.network import Multilayer
 from markone.learning.online import Linear
 from markone.learning.regression import Regression
+from markone.learning.row_defaults import suited
 from markone.learning.smoothness import NONE, Smoothness
 from markone.learning.svm import Dual
 from markone.model.rules import FAMILIES, SOLVERS
@@ -51,3 +57,33 @@ def learner_for(
         known["numbers"] = numbers
     learner: Learner = settings.family.learner(settings, features=features, classes=classes, dtype=dtype, **known)
     return learner
+
+
+def new_learner(
+    settings: Settings,
+    features: FeatureMap,
+    classes: list[Label],
+    blocks: Iterable[Block] = (),
+    numbers: NDArray[np.float64] | None = None,
+) -> Learner:
+    """Return a learner with all defaults, some of which depend on the training rows."""
+    settings = suited(settings, blocks, 1 if len(classes) <= 2 else len(classes))
+    events = None
+    if settings.traits.counts:
+        if settings.likelihood is not None and not features.may_be_counted_otherwise():
+            raise SettingsError(
+                "likelihood",
+                "is for texts, pixels and rows of features, but there are none; numbers and categories have their own "
+                "likelihoods, so leave it out",
+            )
+        events = EventKinds(features.groups(settings.likelihood), classes)
+    smoothness = Smoothness.of(features.neighbours())
+    return learner_for(
+        settings,
+        features=features.width,
+        classes=len(classes),
+        dtype=np.float32,
+        events=events,
+        smoothness=smoothness,
+        numbers=numbers,
+    )

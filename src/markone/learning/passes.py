@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.blocks import Block
@@ -60,8 +61,7 @@ class LearnerTraining(Trainable[AnyModel]):
 
     def new_history(self) -> History:
         learned, held_out = self.examples.labels()
-        counts = np.bincount(held_out if len(held_out) else learned)
-        majority = float(counts.max(initial=0) / max(1, counts.sum()))
+        majority = share_of_most_frequent(*zip(self.examples.labels(), self.examples.importance(), strict=True))
         return History(rows=len(learned), held_out=len(held_out), majority=majority)
 
     def learn_pass(self, epoch: int, skip: int) -> Iterator[PassTotals]:
@@ -97,6 +97,15 @@ class LearnerTraining(Trainable[AnyModel]):
 
     def digest(self) -> str | None:
         return None
+
+
+def share_of_most_frequent(*parts: tuple[NDArray[np.int32], NDArray[np.float64] | None]) -> float:
+    """Return the share of the most frequent class, weighted like the accuracy, in the last part that is not empty."""
+    labels, importance = next((part for part in reversed(parts) if len(part[0])), parts[0])
+    if importance is not None and not importance.any():
+        importance = None
+    counts = np.bincount(labels, importance)
+    return float(counts.max(initial=0) / max(1, counts.sum()))
 
 
 def stopping_of(settings: Settings) -> Stopping:

@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 from markone.data.blocks import is_sparse
 from markone.data.class_order import ClassOrder, continued
 from markone.data.labels import KnownLabels, check_classes, numbers_of
-from markone.data.source import UNLABELLED, Batch, Label, Source
+from markone.data.read import read
+from markone.data.source import UNLABELLED, Batch, Label, Source, no_target
 from markone.data.store import RowStore
 from markone.errors import DataError, LimitError, Setting
 from markone.features.map import FeatureMap
 from markone.features.part import Matrix
 from markone.learning.holdout import HoldoutChoice
 from markone.learning.progress import Progress
+from markone.model.model import second_target
 from markone.parallel import in_order
 
 DRAFTS_SHARE = 3
@@ -133,6 +135,15 @@ class Drafts:
     kept: deque[Any]
     """Drafts of all batches with labels and importance; empty if they need too much memory."""
     rows: int = 0
+
+
+def opened(what: Any, target: Any, threads: int | None) -> Source:
+    if isinstance(what, Source) and target is not None:
+        raise second_target()
+    source: Source = what if isinstance(what, Source) else read(what, target=target, threads=threads)
+    if source.target is None:
+        raise no_target()
+    return source
 
 
 def finish_store(store: RowStore, source: Source, known: list[Label], order: ClassOrder | None = None) -> list[Label]:

@@ -18,9 +18,8 @@ from markone.data.subsets import Held, Subset, Without
 from markone.errors import DataError
 from markone.features.map import FeatureMap
 from markone.features.part import Matrix
-from markone.learning.reading import one_class
+from markone.learning.reading import one_class, opened
 from markone.learning.shapes import find_shapes
-from markone.learning.training import opened
 from markone.model.model import second_target
 from markone.parallel import count_threads, in_order
 
@@ -35,6 +34,13 @@ class Sample:
     truth: NDArray[Any]
     """The class number of each row, or the number to predict."""
     threads: int
+
+    @classmethod
+    def of(cls, held: Held, classes: list[Label], threads: int) -> Sample:
+        """Return the rows of a source, whose labels are among these classes."""
+        number = KnownLabels(classes).number
+        of_label = np.array([UNLABELLED if (i := number(label)) is None else i for label in held.labels], np.int64)
+        return cls(held, classes, of_label[held.label_numbers()], threads)
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -61,17 +67,21 @@ class Sample:
 
     def fitted(self, features: FeatureMap, rows: NDArray[np.int64]) -> tuple[Matrix, NDArray[np.float64] | None]:
         """Fit the features to these rows, and return their features and importance. The rows are read once."""
-        drafts, importance = [], []
+        drafts = []
         features.of_numbers = self.is_regression
         for batch, collected in features.collected(Subset(self.held, rows), self.threads):
             drafts.append(features.absorb(collected, batch.labels))
-            importance.append(np.ones(len(batch)) if batch.importance is None else batch.importance)
         features.finish()
         find_shapes(features, 0, self.numbers)
         matrix = stack(list(in_order(features.refine, drafts, self.threads)))
         features.settle()
-        weights = np.concatenate(importance)
+        weights = self.importance(rows)
         return matrix, None if (weights == 1).all() else weights
+
+    def importance(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the importance of these rows."""
+        batches = self.held.some(rows)
+        return np.concatenate([np.ones(len(one)) if one.importance is None else one.importance for one in batches])
 
     def transformed(self, features: FeatureMap, rows: NDArray[np.int64]) -> Matrix:
         return stack(list(in_order(features.transform, self.held.some(rows), self.threads)))
@@ -87,14 +97,11 @@ def open_sample(
     workers, budget = count_threads(threads), memory_budget(memory)
     held = Held(opened(source, target, threads), budget)
     check_classes(held.labels, held.target)
-    numbers = held.label_numbers()
-    met = [held.labels[number] for number in np.unique(numbers)]
+    met = [held.labels[number] for number in np.unique(held.label_numbers())]
     classes = (order or ClassOrder()).arrange(met)
     if len(classes) < 2:
         raise one_class(classes[0])
-    number = KnownLabels(classes).number
-    of_label = np.array([UNLABELLED if (i := number(label)) is None else i for label in held.labels], np.int64)
-    return Sample(held, classes, of_label[numbers], workers)
+    return Sample.of(held, classes, workers)
 
 
 def open_regression(source: Any, target: Any, threads: int | None, memory: int | str | None) -> Sample:

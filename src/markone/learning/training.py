@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from inspect import signature
@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.checks import as_kept, check_named, switch
-from markone.data.blocks import Block
 from markone.data.class_order import ClassOrder
 from markone.data.labels import numbers_of
 from markone.data.read import read
-from markone.data.source import Label, Source, no_target
+from markone.data.source import Label, Source
 from markone.data.store import RowStore
 from markone.errors import DataError, Setting, SettingsError, did_you_mean
 from markone.features.choices import chosen_as
@@ -24,25 +23,26 @@ from markone.features.examples import fitting
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning import table_defaults
+from markone.learning.class_weights import weigh
+from markone.learning.cross_fitting import Scored, cross_fitted, may_be_crossed, number_of_folds
 from markone.learning.examples import StoredExamples
 from markone.learning.learner import Learner
-from markone.learning.learners import learner_for
+from markone.learning.learners import new_learner
 from markone.learning.mistake_bounds import Bounding, check_theory, not_bounded, wanted
-from markone.learning.naive_bayes import EventKinds
 from markone.learning.passes import LearnerTraining
 from markone.learning.progress import Progress
-from markone.learning.reading import Filling, finish_store, finish_store_of_numbers
-from markone.learning.row_defaults import suited
+from markone.learning.reading import Filling, finish_store, finish_store_of_numbers, opened
 from markone.learning.run import Run, check_same_settings, other_data
 from markone.learning.run_options import Callback, RunOptions
 from markone.learning.shapes import find_shapes
-from markone.learning.smoothness import Smoothness
 from markone.learning.starting import check_given_start, start_from, with_start
 from markone.learning.warm_start import check_growth, grown
+from markone.learning.wishes import NO_DECISIONS, Decisions, Wishes
+from markone.model.calibrator import FEWEST_ROWS, Calibrator, calibrate, is_better
 from markone.model.counts import Counts, count_strongest
 from markone.model.given_weights import GivenWeights, WeightsByName
 from markone.model.history import History
-from markone.model.model import Model, load, second_target
+from markone.model.model import Model, load
 from markone.model.rules import SOLVERS, Rule, owners_of, predicts_numbers
 from markone.model.settings import Settings, TrainSettings
 from markone.model.settings import Start as NamedStart
@@ -50,7 +50,8 @@ from markone.storage.container import Path
 from markone.storage.saved import Saved
 
 USUAL_RULE: Rule = "mira"
-OF_ANY_RULE = ("epochs", "average", "tie", "bias", "order", "seed")
+FROM_MODEL = "from a model"
+OF_ANY_RULE = ("epochs", "average", "tie", "bias", "order", "class_weight", "seed")
 
 
 def train(
@@ -62,6 +63,8 @@ def train(
     functions: Mapping[str, Function] | None = None,
     positive: Label | None = None,
     classes: Sequence[Label] | None = None,
+    threshold: float | str | None = None,
+    abstain: float | str | None = None,
     start: NamedStart | WeightsByName | Path | None = None,
     from_model: Any = None,
     checkpoint: Any = None,
@@ -99,6 +102,15 @@ def train(
     classes
         The labels of all classes, in their order, if you do not want them sorted. With two classes, the second is the
         positive one. Classes that the data do not have are possible.
+    threshold
+        When the positive class of two is predicted: a probability from which it is, such as 0.3; or "f1" for the best
+        F1, "recall=0.9" for the best precision with at least this recall, "precision=0.9" for the best recall, or
+        "cost=1:5" if a missed positive row costs five times as much as a false positive. The threshold is chosen on
+        rows that the model was not trained on.
+    abstain
+        The largest share of wrong predictions, such as 0.01 or "1%". The model then makes no prediction where its
+        margin is too small. Held-out rows, by default one of five, show which margin is large enough; with 95%
+        confidence, the promise holds for new rows of the same kind.
     start
         The first weights: "zero" (the default), "random", or weights that you give, by feature for two classes or by
         class and feature, as for `Model.from_weights`; or the path of a JSON, TOML, CSV or TSV file with them. `BIAS`
@@ -132,8 +144,9 @@ def train(
     plain
         By default, a table of numbers and categories is learned by `logistic`, with curves of numeric columns and pairs
         of columns, as far as they help on held-out training rows, if no rule is chosen, and no other setting than
-        `holdout`, `seed`, `tie` and `bias`. True for `mira` and straight lines, as in the lectures. `regression` has
-        the same curves and pairs, unless there are other settings than its loss, `seed` and `bias`.
+        `holdout`, `class_weight`, `seed`, `tie` and `bias`. With columns of text beside them, this is so only if curves
+        or pairs help. True for `mira` and straight lines, as in the lectures. `regression` has curves and pairs, too,
+        for tables without texts, unless there are other settings than its loss, `seed` and `bias`.
     settings
         All other settings, as in `markone.Settings`: `epochs`, `C`, `holdout` and so on. By default, one row of twenty
         is held out, or none if there are few rows.
@@ -149,7 +162,8 @@ def train(
     check_names(given)
     order = ClassOrder.of(positive, classes)
     if predicts_numbers(rule):
-        check_for_numbers(positive=positive, classes=classes, start=weights, from_model=from_model)
+        named = {"positive": positive, "classes": classes, "threshold": threshold, "abstain": abstain}
+        check_for_numbers(**named, start=weights, from_model=from_model)
     options = RunOptions.of(
         checkpoint=checkpoint, resume=resume, callback=callback, progress=progress, threads=threads, memory=memory
     )
@@ -172,10 +186,14 @@ def train(
     free = earlier is None and weights is None and not watched and scaled is None
     curved = free and table_defaults.suits(source.columns, given)
     table_defaults.check_plain(check_named("plain", switch, plain), curved)
+    straight = None
     if curved and not plain:
-        checked = checked if of_numbers else settings_of({"rule": table_defaults.RULE, **given}, None)
+        if not of_numbers:
+            checked, straight = settings_of({"rule": table_defaults.RULE, **given}, None), checked
         spec = spec_of(features, functions, None, countable=False, curved=True, numbers=of_numbers)
-    holdout = checked.holdout if kept or "holdout" in given or of_numbers else None
+    wishes = Wishes.of(threshold, abstain, earlier)
+    wishes.check(checked, given)
+    holdout = checked.holdout if kept or "holdout" in given or of_numbers else wishes.holdout
     with RowStore(options.memory) as store:
         filling = Filling(source, holdout, checked.seed, options.threads, options.memory, options.progress, of_numbers)
         if kept is not None:
@@ -183,10 +201,12 @@ def train(
         elif base is not None:
             begun = learn_on(base, filling, store, checked)
         else:
-            begun = begin(spec, filling, store, checked, order, scaled)
+            begun = begin(spec, filling, store, checked, order, scaled, straight)
         if weights is not None:
             start_from(weights, begun.learner, begun.features, begun.classes)
-        training = ClassifierTraining(source, begun, store, digest_of_start(weights, kept))
+        training = ClassifierTraining(
+            filling.source, begun, store, digest_of_start(weights, kept, base), options.threads, wishes
+        )
         run = Run(training)
         if watched:
             training.watch(run.history, bounds, kept)
@@ -223,9 +243,11 @@ def check_start(settings: Settings, base: Model | None, weights: GivenWeights | 
         check_theory(settings)
 
 
-def digest_of_start(weights: GivenWeights | None, kept: Model | None) -> str:
+def digest_of_start(weights: GivenWeights | None, kept: Model | None, base: Model | None) -> str:
     """Return the digest of the given first weights; empty if there are none. A training that is resumed keeps its own,
     and cannot be given others."""
+    if base is not None:
+        return FROM_MODEL
     if kept is None or kept.resume is None:
         return "" if weights is None else weights.digest()
     own = str(kept.resume.facts.get("digest", "")).partition(" ")[2]
@@ -237,7 +259,15 @@ def digest_of_start(weights: GivenWeights | None, kept: Model | None) -> str:
 class ClassifierTraining(LearnerTraining[Model]):
     """The training of a classifier on the rows of a store."""
 
-    def __init__(self, source: Source, start: Start, store: RowStore, given_start: str = "") -> None:
+    def __init__(
+        self,
+        source: Source,
+        start: Start,
+        store: RowStore,
+        given_start: str = "",
+        threads: int = 1,
+        wishes: Wishes | None = None,
+    ) -> None:
         self.stored = StoredExamples(store, start.learner.settings)
         super().__init__(start.learner, self.stored)
         self.source = source
@@ -245,6 +275,9 @@ class ClassifierTraining(LearnerTraining[Model]):
         self.store = store
         self.given_start = given_start
         """The digest of the first weights, if they were given."""
+        self.threads = threads
+        self.wishes = wishes or Wishes()
+        self.wishes.check_classes(start.classes, store)
         self.bounding: Bounding | None = None
 
     def watch(self, history: History, bounds: bool | float, kept: Model | None) -> None:
@@ -267,18 +300,63 @@ class ClassifierTraining(LearnerTraining[Model]):
         return f"{digest} {self.given_start}" if self.given_start else digest
 
     def unfinished(self, best: Saved | None, history: History, resume: Saved) -> Model:
-        return self.model(history, resume)
+        return self.model(history, resume, decisions=self.wishes.unfulfilled())
 
     def finished(self, best: Saved | None, history: History, resume: Saved | None) -> Model:
         if self.bounding is not None:
             self.bounding.finish(self.stored.learned())
         self.use_best(best)
+        if self.start.numbers is not None:
+            return self.model(history, resume)
         weights, counts = self.learner.scorer().weights, None
-        if weights is not None and self.start.classes:
+        if weights is not None:
             counts = count_strongest(weights, self.stored.learned(), len(self.start.classes), self.start.features)
-        return self.model(history, resume, counts)
+        scored = self.scored()
+        calibrator = None if scored is None else self.calibrator(scored)
+        decisions = self.wishes.fulfilled(self.learner.settings, scored, calibrator, self.held_out())
+        return self.model(history, resume, counts, calibrator, decisions)
 
-    def model(self, history: History, resume: Saved | None, counts: Counts | None = None) -> Model:
+    def calibrator(self, found: Scored) -> Calibrator | None:
+        """Learn how scores become probabilities, from held-out rows or by cross-fitting. A rule that has probabilities
+        keeps its own unless those of the calibrator are better."""
+        if len(found.truth) < FEWEST_ROWS:
+            return None
+        if not np.isfinite(found.scores).all() or (found.importance is not None and not found.importance.any()):
+            return None
+        classes = self.start.classes
+        keeps_its_own = self.learner.settings.traits.has_probabilities and not is_better(*found, classes)
+        return None if keeps_its_own else calibrate(*found, classes)
+
+    def scored(self) -> Scored | None:
+        """Return rows with scores of models that were not trained on them: all rows by cross-fitting, if there are few
+        values, and otherwise the held-out rows."""
+        asked = self.wishes.needs_rows
+        if not self.given_start and may_be_crossed(self.learner.settings, self.store, asked=asked):
+            spec = self.start.features.spec
+            folds = number_of_folds(self.store)
+            return cross_fitted(self.source, spec, self.learner.settings, self.start.classes, folds, self.threads)
+        return self.held_out()
+
+    def held_out(self) -> Scored | None:
+        """Return the held-out rows with their scores."""
+        parts = [(self.learner.scores(block.rows), block) for block in self.stored.held_out()]
+        if not parts:
+            return None
+        importance = [block.importance for _, block in parts if block.importance is not None]
+        return Scored(
+            np.concatenate([scores for scores, _ in parts]),
+            np.concatenate([block.labels for _, block in parts]),
+            np.concatenate(importance) if importance else None,
+        )
+
+    def model(
+        self,
+        history: History,
+        resume: Saved | None,
+        counts: Counts | None = None,
+        calibrator: Calibrator | None = None,
+        decisions: Decisions = NO_DECISIONS,
+    ) -> Model:
         return Model(
             features=self.start.features,
             classes=self.start.classes,
@@ -289,6 +367,9 @@ class ClassifierTraining(LearnerTraining[Model]):
             reading=dict(self.source.reading),
             counts=counts,
             resume=resume,
+            calibrator=calibrator,
+            threshold=decisions.threshold,
+            abstention=decisions.abstention,
         )
 
 
@@ -314,8 +395,10 @@ def begin(
     settings: Settings,
     order: ClassOrder,
     scaled: bool | None = None,
+    straight: Settings | None = None,
 ) -> Start:
-    """Start a new training with the features of the source. `scaled` is what the user wants, if it is known."""
+    """Start a new training with the features of the source. `scaled` is what the user wants, if it is known; `straight`
+    are the settings for a table in which curves may not help."""
     features = FeatureMap(spec, filling.source.columns)
     if scaled is not None:
         features.check_scaled(scaled)
@@ -327,9 +410,10 @@ def begin(
         filling.add_rows(store, features, drafts)
         return begin_with_numbers(filling.source, store, settings, features)
     find_shapes(features, settings.seed)
-    settings = with_holdout(settings, filling)
+    settings = with_holdout(table_defaults.after_search(features, settings, straight), filling)
     filling.add_rows(store, features, drafts)
     classes = finish_store(store, filling.source, [], order)
+    weigh(store, settings.class_weight, classes)
     rows = StoredExamples(store, settings).learned()
     return Start(features, classes, new_learner(settings, features, classes, rows))
 
@@ -352,6 +436,7 @@ def learn_on(base: Model, filling: Filling, store: RowStore, settings: Settings)
     moved = features.extend(fresh)
     filling.add_rows(store, features, drafts)
     classes = finish_store(store, filling.source, base.classes)
+    weigh(store, settings.class_weight, classes)
     rows = StoredExamples(store, settings).learned()
     return Start(features, classes, grown(base, moved, new_learner(settings, features, classes, rows), classes))
 
@@ -373,55 +458,17 @@ def take_up(kept: Model, filling: Filling, store: RowStore, settings: Settings) 
         return begin_with_numbers(filling.source, store, settings, kept.features)
     if finish_store(store, filling.source, kept.classes) != kept.classes:
         raise DataError(other_data(ClassifierTraining.visited))
+    weigh(store, settings.class_weight, kept.classes)
     return Start(kept.features, kept.classes, new_learner(settings, kept.features, kept.classes))
-
-
-def new_learner(
-    settings: Settings,
-    features: FeatureMap,
-    classes: list[Label],
-    blocks: Iterable[Block] = (),
-    numbers: NDArray[np.float64] | None = None,
-) -> Learner:
-    """Return a learner with all defaults, some of which depend on the training rows."""
-    settings = suited(settings, blocks, 1 if len(classes) <= 2 else len(classes))
-    events = None
-    if settings.traits.counts:
-        if settings.likelihood is not None and not features.may_be_counted_otherwise():
-            raise SettingsError(
-                "likelihood",
-                "is for texts, pixels and rows of features, but there are none; numbers and categories have their own "
-                "likelihoods, so leave it out",
-            )
-        events = EventKinds(features.groups(settings.likelihood), classes)
-    smoothness = Smoothness.of(features.neighbours())
-    return learner_for(
-        settings,
-        features=features.width,
-        classes=len(classes),
-        dtype=np.float32,
-        events=events,
-        smoothness=smoothness,
-        numbers=numbers,
-    )
 
 
 # ---- arguments and settings
 
 
-def opened(what: Any, target: Any, threads: int | None) -> Source:
-    if isinstance(what, Source) and target is not None:
-        raise second_target()
-    source: Source = what if isinstance(what, Source) else read(what, target=target, threads=threads)
-    if source.target is None:
-        raise no_target()
-    return source
-
-
 def check_for_numbers(**given: Any) -> None:
     """Raise an error for arguments that a rule that predicts numbers does not have."""
     for name, value in given.items():
-        if value is not None and name in ("positive", "classes"):
+        if value is not None and name in ("positive", "classes", "threshold", "abstain"):
             raise SettingsError(name, "is about classes, and the rule 'regression' predicts numbers; leave it out")
         if value is not None:
             raise SettingsError(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import textwrap
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,7 @@ from markone.brief import Brief
 from markone.data.labels import KnownLabels
 from markone.data.source import UNLABELLED, Label
 from markone.errors import DataError
+from markone.model.decisions import ABSTAINED, Abstention, Threshold
 from markone.reporting.grids import cells, label_in_words
 
 NORMAL_95 = 1.959963984540054
@@ -26,6 +27,8 @@ CONFUSIONS_SHOWN = 10
 LABEL_WIDTH = 20
 SCREEN = 80
 STRANGERS_SHOWN = 5
+BINS = 10
+"""The number of groups of probabilities for the calibration error."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,6 +47,18 @@ class Evaluation(Brief):
     log_loss: float | None = None
     """The mean of -ln P(right class) over the examples whose label the model knows; None if the model has no
     probabilities."""
+    brier: float | None = None
+    """The Brier score: the mean squared error of the probability of the second class or, with more than two classes,
+    the mean sum of the squared errors of all classes."""
+    calibration_error: float | None = None
+    """How far probabilities are from what is observed, on average: of all predictions with a probability of 80%, 80%
+    should be true. The predictions are put into ten bins (ECE)."""
+    threshold: Threshold | None = None
+    """The threshold of the model; None for a score of 0."""
+    abstention: Abstention | None = None
+    """When the model makes no prediction; None if it always does."""
+    abstained: int = 0
+    """The number of labelled examples without a prediction. Only the three measures of probabilities count them."""
 
     def in_brief(self) -> str:
         return f"accuracy {self.accuracy:.2%} of {self.total:,} examples, {len(self.classes):,} classes"
@@ -147,6 +162,11 @@ class Evaluation(Brief):
             "majority": {"class": label, "accuracy": share},
             "macro_f1": self.macro_f1,
             "log_loss": self.log_loss,
+            "brier": self.brier,
+            "calibration_error": self.calibration_error,
+            "threshold": None if self.threshold is None else self.threshold.as_dict(),
+            "abstention": None if self.abstention is None else self.abstention.as_dict(),
+            "abstained": self.abstained,
             "unlabelled": self.unlabelled,
             "unknown": {"examples": self.unknown, "labels": self.strangers},
             "classes": [
@@ -168,13 +188,25 @@ class Evaluation(Brief):
         ]
         if self.log_loss is not None:
             facts.append(("log-loss", f"{self.log_loss:.4f}", ""))
+        if self.brier is not None and self.calibration_error is not None:
+            facts.append(("Brier", f"{self.brier:.4f}", ""))
+            facts.append(("ECE", f"{self.calibration_error:.2%}", "the mean error of probabilities"))
+        if self.threshold is not None:
+            note = f"{shown(self.classes[1])} is predicted from this score on, for {self.threshold.aim}"
+            facts.append(("threshold", f"{self.threshold.score:.4g}", note))
+        if self.abstention is not None:
+            left_out = self.abstained / (self.abstained + self.total)
+            note = f"without a prediction, for an error of at most {self.abstention.error:.2%}"
+            facts.append(("abstained", f"{left_out:.2%}", note))
         lines = [
-            *no_better(self.accuracy, share, f"{self.total:,} examples"),
+            *([] if self.threshold else no_better(self.accuracy, share, f"{self.total:,} examples")),
             f"{self.right:,} of {self.total:,} examples are right.",
         ]
         if self.unknown:
             names = ", ".join(map(shown, self.strangers)) + (", ..." if len(self.strangers) == STRANGERS_SHOWN else "")
             lines.append(f"{self.unknown:,} have labels that the model does not know, and count as mistakes: {names}")
+        if self.abstained:
+            lines.append(f"For {self.abstained:,} more, the model makes no prediction.")
         if self.unlabelled:
             lines.append(f"{self.unlabelled:,} more have no label and were skipped.")
         lines += ["", *(f"{name:<10}{value:>8}  {note}".rstrip() for name, value, note in facts), ""]
@@ -235,15 +267,22 @@ def no_better(accuracy: float, majority: float, on: str, rule: str = "another ru
 class EvaluationTally:
     """Counts predictions batch by batch. Its memory depends on the number of classes, not of examples."""
 
-    def __init__(self, classes: list[Label], *, has_probabilities: bool) -> None:
+    def __init__(
+        self, classes: list[Label], log_probabilities: Callable[[NDArray[Any]], NDArray[np.float64]] | None
+    ) -> None:
+        """Begin to count. `log_probabilities` makes them from scores; None if there are none."""
         self.classes = classes
-        self.has_probabilities = has_probabilities
+        self.log_probabilities = log_probabilities
         self.labels = KnownLabels(classes)
         self.numbers = np.zeros(0, np.int64)
         self.strangers: list[Label] = []
         self.counts: Counter[tuple[int, int]] = Counter()
-        self.unlabelled = self.known = 0
-        self.loss = 0.0
+        self.unlabelled = self.known = self.abstained = 0
+        self.loss = self.squares = 0.0
+        self.gaps = np.zeros(BINS)
+        """For each bin of probabilities, the sum of their differences from what was observed."""
+        self.threshold: Threshold | None = None
+        self.abstention: Abstention | None = None
 
     def add(
         self, names: list[Label], labels: NDArray[np.int32], found: NDArray[np.int64], scores: NDArray[np.float32]
@@ -253,13 +292,27 @@ class EvaluationTally:
         labelled = labels != UNLABELLED
         self.unlabelled += int((~labelled).sum())
         truth, found = self.numbers[labels[labelled]], found[labelled]
-        pairs, counts = np.unique(truth * len(self.classes) + found, return_counts=True)
+        answered = found != ABSTAINED
+        self.abstained += int((~answered).sum())
+        pairs, counts = np.unique((truth * len(self.classes) + found)[answered], return_counts=True)
         for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
             self.counts[divmod(pair, len(self.classes))] += count
-        if self.has_probabilities:
+        if self.log_probabilities is not None:
             known = truth < len(self.classes)
-            self.known += int(known.sum())
-            self.loss -= float(log_probabilities(scores[labelled][known])[np.arange(known.sum()), truth[known]].sum())
+            self._judge(self.log_probabilities(scores[labelled][known]), truth[known])
+
+    def _judge(self, log_p: NDArray[np.float64], truth: NDArray[np.int64]) -> None:
+        """Add the probabilities of some examples to the sums."""
+        self.known += len(log_p)
+        self.loss -= float(log_p[np.arange(len(log_p)), truth].sum())
+        p = np.exp(log_p)
+        self.squares += float(squared_errors(p, truth).sum()) * 2
+        if p.shape[1] == 2:
+            said, true = p[:, 1], truth == 1
+        else:
+            said, true = p.max(axis=1), p.argmax(axis=1) == truth
+        bins = np.minimum((said * BINS).astype(np.int64), BINS - 1)
+        self.gaps += np.bincount(bins, said - true, minlength=BINS)
 
     def _learn(self, names: list[Label]) -> None:
         """Find the classes of the labels that are new in `names`."""
@@ -272,13 +325,30 @@ class EvaluationTally:
         self.numbers = np.append(self.numbers, np.array(numbers, np.int64))
 
     def evaluation(self) -> Evaluation:
+        if self.abstained and not self.counts:
+            raise DataError(f"the model makes no prediction for any of the {self.abstained:,} labelled examples")
         if not self.counts:
             raise DataError("there are no labelled examples to measure accuracy on")
         if all(truth == len(self.classes) for truth, _ in self.counts):
             theirs, mine = (", ".join(map(repr, labels[:5])) for labels in (self.strangers, self.classes))
             raise DataError(f"none of the labels ({theirs}) is a class of the model ({mine})")
-        loss = self.loss / self.known if self.has_probabilities else None
-        return Evaluation(self.classes, dict(self.counts), self.strangers, self.unlabelled, loss)
+        found = Evaluation(
+            self.classes,
+            dict(self.counts),
+            self.strangers,
+            self.unlabelled,
+            threshold=self.threshold,
+            abstention=self.abstention,
+            abstained=self.abstained,
+        )
+        if self.log_probabilities is None:
+            return found
+        return replace(
+            found,
+            log_loss=self.loss / self.known,
+            brier=self.squares / self.known,
+            calibration_error=float(np.abs(self.gaps).sum()) / self.known,
+        )
 
 
 def log_probabilities(scores: NDArray[Any]) -> NDArray[np.float64]:
@@ -290,9 +360,22 @@ def log_probabilities(scores: NDArray[Any]) -> NDArray[np.float64]:
     return above
 
 
+def squared_errors(probabilities: NDArray[np.float64], labels: NDArray[Any]) -> NDArray[np.float64]:
+    """Return half the squared errors, of the second class if there are two, and of all classes if there are more."""
+    missed = probabilities.copy()
+    missed[np.arange(len(labels)), labels] -= 1
+    squares = missed[:, 1] ** 2 if missed.shape[1] == 2 else (missed**2).sum(axis=1)
+    errors: NDArray[np.float64] = squares / 2
+    return errors
+
+
 def of_each_class(scores: NDArray[Any]) -> NDArray[Any]:
     """Return one score for each class: with two classes, a 0 is added for the first."""
-    return np.hstack([np.zeros_like(scores), scores]) if scores.shape[1] == 1 else scores
+    if scores.shape[1] != 1:
+        return scores
+    both = np.zeros((len(scores), 2), scores.dtype)
+    both[:, 1] = scores[:, 0]
+    return both
 
 
 def ratio(above: NDArray[np.int64], below: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -21,6 +21,7 @@ from markone.errors import SettingsError
 from markone.features.map import BIAS, FeatureMap
 from markone.features.ngrams import Ngrams
 from markone.model.counts import STRONGEST, Counts, Weights, strongest
+from markone.model.decisions import ABSTAINED, Threshold
 from markone.model.shapes import Shapes, shapes_of
 from markone.reporting import html
 from markone.reporting.charts import Chart
@@ -170,6 +171,8 @@ class Explanation(Shown):
     adds_up: bool = True
     """Whether the products add up to the score. In a network, features interact: there a product is what the score
     would lose without the feature, and there are no weights."""
+    remark: str = ""
+    """What else decides about the prediction: a threshold, or abstention."""
 
     def in_brief(self) -> str:
         return f"{self.prediction!r}" if self.runner_up is None else f"{self.prediction!r}, then {self.runner_up!r}"
@@ -180,6 +183,7 @@ class Explanation(Shown):
             "runner_up": None if self.runner_up is None else plain_label(self.runner_up),
             "tables": [table.as_dict() for table in self.tables],
             "texts": [text.as_dict() for text in self.texts],
+            **({"remark": self.remark} if self.remark else {}),
         }
         return found if len(self.tables) == 1 else {**found, "difference": self.difference.as_dict()}
 
@@ -197,6 +201,8 @@ class Explanation(Shown):
             what = f"The difference is {score}"
         against = label_in_words(self.speaks_against)
         yield f"{what}. Positive numbers support {supported}, negative numbers {against}."
+        if self.remark:
+            yield self.remark
         if not self.adds_up:
             yield "Each line shows what the score would lose without the feature. The lines need not add up to it."
         if self.texts:
@@ -258,7 +264,7 @@ def explain_row(
     texts: dict[str, Strings],
     top: int,
 ) -> Explanation:
-    winner, second = first_and_second(scores, model._tie)
+    winner, second = first_and_second(scores, model._tie, model.threshold)
     # Each class has a score or, with two classes, only the second.
     columns = [winner, second] if len(scores) > 1 else [0]
     features, values, lanes = features_of(matrix, row, multiclass=len(scores) > 1)
@@ -293,12 +299,26 @@ def explain_row(
     prediction, runner_up, against = (labels[i] for i in (winner, second, second if len(columns) > 1 else 0))
     if model.predicts_numbers:
         prediction, runner_up = decided_sum, None
-    return Explanation(prediction, runner_up, tables, difference, against, marked, top, model.scorer.adds_up)
+    adds_up, remark = model.scorer.adds_up, about_decision(model, scores)
+    return Explanation(prediction, runner_up, tables, difference, against, marked, top, adds_up, remark)
 
 
-def first_and_second(scores: NDArray[np.float32], tie: _core.Tie) -> tuple[int, int]:
+def about_decision(model: Model, scores: NDArray[np.float32]) -> str:
+    """Return what else decides about a prediction, in words; empty if only the scores do."""
+    if model.threshold is not None:
+        label = label_in_words(model.classes[1])
+        return f"{label} is predicted from a score of {model.threshold.score:.6g}, for {model.threshold.aim}."
+    if model.abstention is not None and model.winners(scores[None, :])[0] == ABSTAINED:
+        return f"The model makes no prediction, because the margin is not above {model.abstention.margin:.6g}."
+    return ""
+
+
+def first_and_second(
+    scores: NDArray[np.float32], tie: _core.Tie, threshold: Threshold | None = None
+) -> tuple[int, int]:
     """Return the class that wins, and the class that would win without it."""
-    winner = int(_core.winners(scores[None, :], tie)[0])
+    row = scores[None, :]
+    winner = int((_core.winners(row, tie) if threshold is None else threshold.winners(row))[0])
     if len(scores) == 1:
         return winner, 1 - winner
     others = np.delete(scores, winner)

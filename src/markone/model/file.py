@@ -17,7 +17,9 @@ from markone.errors import DataError, LimitError, ModelFileError, SettingsError
 from markone.features.map import FeatureMap
 from markone.features.spec import Function
 from markone.model.bounds import MOST_POINTS, Bounds
+from markone.model.calibrator import Calibrator
 from markone.model.counts import Counts
+from markone.model.decisions import Abstention, Threshold
 from markone.model.history import REASONS, History, Pass
 from markone.model.rules import SOLVERS
 from markone.model.scorer import LinearScorer, Scorer, need
@@ -33,8 +35,9 @@ KIND = "classifier"
 OPENED_BY = {"tagger": "Tagger", "parser": "Parser", "structured": "StructuredPerceptron"}
 """The classes that open files of other kinds."""
 FACTS = {"kind", "settings", "classes", "history", "target", "reading", "features", "counts", "resume"}
-ADDED = {"scorer"}
-"""Facts that older files, which only have linear models, do not have."""
+ADDED = {"scorer", "calibrator", "threshold", "abstention"}
+"""Facts that older files do not have: they only have linear models, without probabilities from held-out rows."""
+PARTS = ("features", "counts", "resume", *sorted(ADDED))
 LATER_SETTINGS = ("quantile",)
 """Settings that older files do not have. They are left out if they are None, so that the same training makes the same
 file as before."""
@@ -81,6 +84,8 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
         "resume": None if final else model.resume,
         "scorer": None if linear else Saved({"kind": scorer.kind, **saved.facts}, saved.arrays),
     }
+    own = {"calibrator": model.calibrator, "threshold": model.threshold, "abstention": model.abstention}
+    parts |= {name: part.save() for name, part in own.items() if part is not None}
     facts = {
         "kind": KIND,
         "settings": {
@@ -126,6 +131,9 @@ def parts_of(saved: Saved, functions: Mapping[str, Function] | None = None) -> d
         "reading": reading_of(facts["reading"]),
         "counts": None if parts["counts"] is None else Counts.load(parts["counts"], scorer.features, len(classes)),
         "resume": parts["resume"],
+        "calibrator": None if parts["calibrator"] is None else Calibrator.load(parts["calibrator"], len(classes)),
+        "threshold": None if parts["threshold"] is None else Threshold.load(parts["threshold"], len(classes)),
+        "abstention": None if parts["abstention"] is None else Abstention.load(parts["abstention"]),
     }
 
 
@@ -145,7 +153,7 @@ def scorer_of(saved: Saved | None, weights: Arrays, settings: Settings, classes:
 
 def divide(saved: Saved) -> tuple[dict[str, Saved | None], Arrays]:
     """Return the facts and arrays of each part of the model, or None for a missing part, and all other arrays."""
-    arrays: dict[str, Arrays] = {"features": {}, "counts": {}, "resume": {}, "scorer": {}}
+    arrays: dict[str, Arrays] = {part: {} for part in PARTS}
     alone: Arrays = {}
     for name, array in saved.arrays.items():
         part, dot, key = name.partition(".")

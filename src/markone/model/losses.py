@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from markone.brief import Brief
 from markone.errors import DataError
-from markone.model.evaluation import columns, log_probabilities
+from markone.model.evaluation import columns, log_probabilities, squared_errors
 from markone.model.margins import functional_margins
 
 NAMES = {
@@ -128,12 +128,3 @@ def losses(scores: NDArray[Any], labels: NDArray[Any], classes: int) -> Losses:
     tally = LossTally(classes)
     tally.add(scores, labels)
     return tally.losses()
-
-
-def squared_errors(probabilities: NDArray[np.float64], labels: NDArray[Any]) -> NDArray[np.float64]:
-    """Return half the squared errors, of the second class if there are two, and of all classes if there are more."""
-    missed = probabilities.copy()
-    missed[np.arange(len(labels)), labels] -= 1
-    squares = missed[:, 1] ** 2 if missed.shape[1] == 2 else (missed**2).sum(axis=1)
-    errors: NDArray[np.float64] = squares / 2
-    return errors

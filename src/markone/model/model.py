@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Self, Unpack
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
 from markone.brief import Brief
+from markone.checks import check_named, whole
 from markone.data.blocks import as_rows
 from markone.data.labels import KnownLabels, numbers_of
 from markone.data.source import UNLABELLED, Batch, Label, Source
@@ -18,7 +20,9 @@ from markone.features.examples import completed, is_one, opened
 from markone.features.map import BIAS, FeatureMap
 from markone.features.named import Kinds
 from markone.features.spec import Function
+from markone.model.calibrator import Calibrator
 from markone.model.counts import Counts
+from markone.model.decisions import ABSTAINED, Abstention, Threshold
 from markone.model.evaluation import EvaluationTally, log_probabilities, of_each_class
 from markone.model.explaining import Explanation, check_top, explain_examples
 from markone.model.file import making, parts_of, to_saved
@@ -26,16 +30,21 @@ from markone.model.given_models import parts_of_tables, parts_of_weights
 from markone.model.given_weights import WeightsByName
 from markone.model.history import History
 from markone.model.losses import Losses, LossTally
+from markone.model.margins import functional_margins
 from markone.model.number_evaluation import NumberEvaluation, evaluate_numbers
 from markone.model.rules import Rule
 from markone.model.running import RunningTotals, check_running, explain_running
 from markone.model.scorer import Scorer
 from markone.model.settings import Likelihood, Settings, Tie, TrainSettings
 from markone.model.text_scoring import TextScoring
+from markone.model.worst_errors import WorstError, worst_errors
 from markone.parallel import count_threads, in_order
 from markone.reporting.grids import counted
-from markone.storage.container import PICKLED, Path, from_bytes, read_file, to_bytes, write_file
+from markone.storage.container import PICKLED, Path, digest_of, from_bytes, read_file, to_bytes, write_file
 from markone.storage.saved import Saved
+
+if TYPE_CHECKING:
+    from markone.model.card import Card
 
 
 class Model(Brief):
@@ -53,6 +62,9 @@ class Model(Brief):
         reading: dict[str, Any] | None = None,
         counts: Counts | None = None,
         resume: Saved | None = None,
+        calibrator: Calibrator | None = None,
+        threshold: Threshold | None = None,
+        abstention: Abstention | None = None,
     ) -> None:
         self.features = features
         """The feature map, which turns examples into rows of named features."""
@@ -72,9 +84,15 @@ class Model(Brief):
         """The state that is needed to resume the training; None in a final model."""
         self.scorer = scorer
         """Computes scores from rows of features."""
+        self.calibrator = calibrator
+        """Turns scores into probabilities; None if it was not learned."""
+        self.threshold = threshold
+        """The score from which the second of two classes is predicted; None for a score above 0."""
+        self.abstention = abstention
+        """The margin below which there is no prediction; None if there is always one."""
         self._texts = TextScoring.of(features, scorer)
         self._tie = _core.Tie[settings.tie]
-        self._labels = as_array(classes)
+        self._labels = as_array(classes if abstention is None else [*classes, None])  # ABSTAINED is the last
 
     @classmethod
     def from_weights(
@@ -222,6 +240,21 @@ class Model(Brief):
         """
         return 0 if self._texts is None else self._texts.nbytes
 
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the file that `save` writes, as 64 hexadecimal digits. Models with the same content have the
+        same digest."""
+        return digest_of(to_saved(self))
+
+    def prepare(self) -> Self:
+        """Make the tables that a linear model of texts makes after some texts, now; return the model.
+
+        The first texts are then scored as fast as later ones. Other models need no preparation.
+        """
+        if self._texts is not None:
+            self._texts.prepare()
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the content of the model file, which is checked when it is read, and the user's functions by name."""
         return unpickled, (to_bytes(to_saved(self)), self.features.spec.functions)
@@ -240,32 +273,48 @@ class Model(Brief):
         return f"{self.settings.rule}, {counted(self.features.width, 'feature')}, {classes}: {shown}"
 
     def predict(self, examples: Any, *, threads: int | None = None) -> Any:
-        """Return the label of each example, or a single label for a single text, dict or image.
-
-        A regression returns numbers.
-        """
+        """Return the label of each example, or a single label for a single text, dict or image. A label is None where a
+        model with `abstention` makes no prediction. A regression returns numbers."""
+        numbers, scores = self.decide(examples, threads=threads)
         if self.predicts_numbers:
-            scores = self.scores(examples, threads=threads)
-            return float(scores) if scores.ndim == 0 else scores.astype(np.float64)
-        quick = self._quick_scores(examples, threads)
-        if quick is not None:
-            return self.classes[int(_core.winners(quick, self._tie)[0])]
-        found = [winners for _, winners, _ in self.answers(examples, threads=threads)]
-        numbers = found[0] if len(found) == 1 else np.concatenate([np.zeros(0, np.int64), *found])
-        return self.classes[int(numbers[0])] if self._is_one(examples) else self._labels[numbers]
+            return float(scores[0, 0]) if self._is_one(examples) else scores[:, 0].astype(np.float64)
+        return self.labels_of(numbers)[0] if self._is_one(examples) else self._labels[numbers]
+
+    def winners(self, scores: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the number of the predicted class for each row of scores, as `answers` returns them; -1 where the
+        model abstains."""
+        found = _core.winners(scores, self._tie) if self.threshold is None else self.threshold.winners(scores)
+        if self.abstention is not None:
+            found[functional_margins(scores, found) <= self.abstention.margin] = ABSTAINED
+        return found
+
+    def labels_of(self, numbers: NDArray[np.int64]) -> list[Any]:
+        """Return the labels of class numbers, as `winners` returns them: None where the model abstains."""
+        return [None if number == ABSTAINED else self.classes[number] for number in numbers.tolist()]
 
     def scores(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float32]:
         """Return a row of scores for each example, in the order of `classes`. With two classes, the first scores 0.
 
         A regression has one score for each example, which is its prediction.
         """
+        _, scores = self.decide(examples, threads=threads)
+        found: NDArray[np.float32] = scores[:, 0] if self.predicts_numbers else of_each_class(scores)
+        return found[0] if self._is_one(examples) else found
+
+    def decide(self, examples: Any, *, threads: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Return the class numbers and the scores of all examples at once, with a row also for a single example.
+
+        With two classes there is only the score of the second; the first has the score 0.
+        """
         quick = self._quick_scores(examples, threads)
         if quick is not None:
-            row: NDArray[np.float32] = self._as_rows(quick)[0]
-            return row
+            return self.winners(quick), quick
+        found = [(winners, scores) for _, winners, scores in self.answers(examples, threads=threads)]
+        if len(found) == 1:
+            return found[0]
         none = np.zeros((0, 1 if self.scorer.classes == 2 else self.scorer.classes), np.float32)
-        found = self._as_rows(np.concatenate([none, *(one for _, _, one in self.answers(examples, threads=threads))]))
-        return found[0] if self._is_one(examples) else found
+        numbers = np.concatenate([np.zeros(0, np.int64), *(winners for winners, _ in found)])
+        return numbers, np.concatenate([none, *(scores for _, scores in found)])
 
     def _as_rows(self, scores: NDArray[Any]) -> NDArray[Any]:
         return scores[:, 0] if self.predicts_numbers else of_each_class(scores)
@@ -273,18 +322,35 @@ class Model(Brief):
     def probabilities(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float64]:
         """Return a row of probabilities for each example, in the order of `classes`, or one row for a single example.
 
-        With two classes, they are computed by the sigmoid of the second class's score; with more classes, by the
-        softmax of the scores. Only models of the rules `logistic`, `naive-bayes` and `mlp` have probabilities.
+        Scores become probabilities by what was learned from held-out rows. Models of the rules `logistic`,
+        `naive-bayes` and `mlp` have probabilities also without such rows: with two classes, by the sigmoid of the
+        second class's score; with more classes, by the softmax of the scores.
         """
+        self.check_probabilities()
+        none = np.zeros((0, len(self.classes)))
+        answers = (self.log_probabilities(one) for _, _, one in self.answers(examples, threads=threads))
+        found: NDArray[np.float64] = np.exp(np.concatenate([none, *answers]))
+        return found[0] if self._is_one(examples) else found
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether the model has probabilities, by its rule or because they were learned from held-out rows."""
+        return self.calibrator is not None or self.scorer.has_probabilities
+
+    def check_probabilities(self) -> None:
+        """Raise an error if the model has no probabilities."""
         self.need_classes("probabilities")
-        if not self.scorer.has_probabilities:
+        if not self.has_probabilities:
             raise SettingsError(
-                "rule",
-                f"is {self.settings.rule!r}, whose scores are not probabilities; train with the rule 'logistic', "
-                "'naive-bayes' or 'mlp'",
+                "probabilities",
+                f"cannot be computed: scores of the rule {self.settings.rule!r} become probabilities by rows that the "
+                "model was not trained on, and there were fewer than 50; train with more rows, or with the rule "
+                "'logistic', 'naive-bayes' or 'mlp'",
             )
-        found = self.scores(examples, threads=threads)
-        return np.exp(log_probabilities(np.atleast_2d(found))).reshape(found.shape)
+
+    def log_probabilities(self, scores: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the logarithms of the probabilities of the classes for scores, as `answers` returns them."""
+        return log_probabilities(scores) if self.calibrator is None else self.calibrator.log_probabilities(scores)
 
     def answers(
         self, examples: Any, *, threads: int | None = None
@@ -293,14 +359,14 @@ class Model(Brief):
 
         With two classes there is only the score of the second; the first has the score 0.
         """
+        return in_order(self.answer, self.features.batches(examples), count_threads(threads))
 
-        def answer(batch: Batch) -> tuple[Batch, NDArray[np.int64], NDArray[Any]]:
-            scores = None if self._texts is None else self._texts.scores(batch)
-            if scores is None:
-                scores = self.scorer.scores(as_rows(self.features.transform(batch)))
-            return batch, _core.winners(scores, self._tie), scores
-
-        return in_order(answer, self.features.batches(examples), count_threads(threads))
+    def answer(self, batch: Batch) -> tuple[Batch, NDArray[np.int64], NDArray[Any]]:
+        """Predict a batch that has the model's columns, as `answers` does for each."""
+        scores = None if self._texts is None else self._texts.scores(batch)
+        if scores is None:
+            scores = self.scorer.scores(as_rows(self.features.transform(batch)))
+        return batch, self.winners(scores), scores
 
     def explain(self, example: Any = None, *, top: int = 20, running: bool = False) -> Any:
         """Explain the prediction for an example or, without an example, the whole model by its strongest features.
@@ -377,7 +443,8 @@ class Model(Brief):
         source = self.labelled(examples, target)
         if self.predicts_numbers:
             return self._evaluated_numbers(source, threads)
-        tally = EvaluationTally(self.classes, has_probabilities=self.scorer.has_probabilities)
+        tally = EvaluationTally(self.classes, self.log_probabilities if self.has_probabilities else None)
+        tally.threshold, tally.abstention = self.threshold, self.abstention
         for batch, winners, scores in self.answers(source, threads=threads):
             assert batch.labels is not None  # because there is a target
             tally.add(source.labels, batch.labels, winners, scores)
@@ -392,11 +459,37 @@ class Model(Brief):
         numbers = np.append(numbers_of(source.labels, source.target), np.nan)  # the last is that of a missing label
         return evaluate_numbers(numbers[np.concatenate(labels)], np.concatenate(found), self.settings)
 
+    def errors(
+        self, examples: Any, target: Any = None, *, most: int = 10, top: int = 8, threads: int | None = None
+    ) -> list[WorstError]:
+        """Return the worst errors on labelled examples with their explanations; `target` is as for `evaluate`.
+
+        An error is the worse, the higher the score of the prediction is above that of the label. Often, labels of the
+        worst errors are wrong.
+
+        Parameters
+        ----------
+        most
+            The largest number of errors.
+        top
+            The number of features that an explanation shows.
+
+        Examples
+        --------
+        >>> import markone
+        >>> model = markone.train(["free money", "see you"], target=["spam", "ham"])
+        >>> model.errors(["free tea", "see me"], target=["spam", "spam"])
+        [<WorstError: row 2 is 'spam', and not 'ham'>]
+        """
+        self.need_classes("errors of classes")
+        most = check_named("most", whole(1), most)
+        return worst_errors(self, self.labelled(examples, target), most, check_top(top), threads)
+
     def losses(self, examples: Any, target: Any = None, *, threads: int | None = None) -> Losses:
         """Return the losses of the scores on labelled examples; `target` is as for `evaluate`.
 
         These are the number of mistakes, the perceptron's loss, the hinge loss, the cross-entropy and the squared
-        error. Examples whose label the model does not know are skipped.
+        error. Examples whose label the model does not know, and those without a prediction, are skipped.
 
         Examples
         --------
@@ -410,7 +503,7 @@ class Model(Brief):
         number = self.label_numbers(source)
         tally = LossTally(len(self.classes))
         for batch, winners, scores in self.answers(source, threads=threads):
-            tally.add(scores, number(batch), winners)
+            tally.add(scores, np.where(winners == ABSTAINED, UNLABELLED, number(batch)), winners)
         return tally.losses()
 
     def label_numbers(self, source: Source) -> Callable[[Batch], NDArray[np.int64]]:
@@ -436,6 +529,51 @@ class Model(Brief):
             name = self.target or "label"
             source = source.with_target(name, self.reading.get("kinds", {}).get(name))
         return completed(source, columns)
+
+    def score_arrow(self, batch: Any) -> Any:
+        """Return the predictions for Arrow data as a `pyarrow.RecordBatch`, for engines that call functions.
+
+        Its columns are `prediction`, `score:LABEL` for each class and, if the model has them, `probability:LABEL`. The
+        page on query engines shows it in DuckDB, Polars, pandas and Spark.
+
+        Parameters
+        ----------
+        batch
+            A record batch, a table or a frame with the columns of the model; a column of structs with these fields; or
+            the column itself, if the model has only one. It may have no rows.
+
+        Examples
+        --------
+        >>> import markone, pyarrow
+        >>> model = markone.train(["free money", "see you"], target=["spam", "ham"])
+        >>> model.score_arrow(pyarrow.array(["free tea", "see me"]))["prediction"].to_pylist()
+        ['spam', 'ham']
+        """
+        from markone.model.arrow import score_batch
+
+        return score_batch(self, batch)
+
+    def card(self, name: str | None = None) -> Card:
+        """Return a card that describes the model: data, training, figures, strongest features and limits.
+
+        `print(card)` is Markdown, and `card.html()` is a page.
+
+        Parameters
+        ----------
+        name
+            The title. By default it names the predicted column.
+
+        Examples
+        --------
+        >>> import markone
+        >>> model = markone.train(["free money", "see you"], target=["spam", "ham"])
+        >>> print(model.card("Spam").markdown().splitlines()[0])
+        # Spam
+        """
+        from markone.model.card import card_of
+
+        self.need_classes("card")
+        return card_of(self, name)
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """Return the weights of each feature by name, in the order of `classes`. With two classes, the first has 0.

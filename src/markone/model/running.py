@@ -137,7 +137,7 @@ def explain_running(model: Model, examples: Any, top: int) -> Iterator[RunningTo
         texts = {name: Strings.of_arrow(column) for name, column in batch.columns.items()}
         for row, score in enumerate(scores):
             words = words_in_order(model, {name: some.bytes_of(row) for name, some in texts.items()})
-            winner, second = first_and_second(score, model._tie)
+            winner, second = first_and_second(score, model._tie, model.threshold)
             yield RunningTotals(
                 prediction=model.classes[winner],
                 runner_up=model.classes[second],

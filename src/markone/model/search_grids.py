@@ -25,6 +25,14 @@ STRENGTHS = (1e-4, 0.0, 1e-6, 1e-5, 1e-3, 1e-2)
 """These are tried after the default, which depends on the rows."""
 HIDDEN = ((32,), (64, 64), (256,))
 ETA_TIMES = (1.0, 0.3, 3.0)
+RIVALS: dict[str, tuple[Choice, ...]] = {
+    "mira": ({}, {"C": 0.03}),
+    "logistic": ({}, {"strength": 1e-4}, {"strength": 1e-2}),
+    "svm": ({}, {"C": 0.1}),
+    "hinge": ({},),
+    "mlp": ({}, {"eta": 0.003}),
+}
+"""The rules and settings that tuning tries if no rule is given."""
 
 
 def nothing(usual: Settings) -> Iterator[Choice]:

@@ -32,6 +32,7 @@ MOST_LAYERS = 2
 WIDEST_LAYER = 2**16
 MOST_IN_NETWORKS = {"eta": 1e38, "strength": 1e38, "dropout": 0.999999}
 """The largest values that the core's networks, which compute in float32, can use."""
+LARGEST_CLASS_WEIGHT = 1e6
 Kind = TypeVar("Kind", bound="Settings")
 ETA_OF_OPTIMIZER = {"adam": 0.001, "adagrad": 0.05, "sgd": 0.1}
 
@@ -68,6 +69,21 @@ def priors_of(priors: Any) -> Any:
         or not all(type(number) in (int, float) and 0 < number <= sys.float_info.max for _, number in pairs)
     ):
         raise ValueError(f"must be 'data', 'uniform', or a number greater than 0 for each label, not {priors!r}")
+    return tuple((label, float(number)) for label, number in pairs)
+
+
+def class_weights_of(weights: Any) -> Any:
+    """Check weights of classes: None, 'balanced', or pairs of a label and its weight."""
+    if weights is None or (isinstance(weights, str) and weights == "balanced"):
+        return weights
+    pairs = list(weights.items()) if isinstance(weights, Mapping) else weights
+    if (
+        not isinstance(pairs, list | tuple)
+        or not pairs
+        or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs)
+        or not all(type(number) in (int, float) and 0 <= number <= LARGEST_CLASS_WEIGHT for _, number in pairs)
+    ):
+        raise ValueError(f"must be 'balanced', or a number of at least 0 for labels, not {weights!r:.200}")
     return tuple((label, float(number)) for label, number in pairs)
 
 
@@ -128,6 +144,10 @@ class Settings:
     """The order of the rows: as given, shuffled once, or shuffled again for each pass."""
     seed: int = checked(0, whole(0, most=None))
     """The seed of all random numbers. The same seed gives the same model."""
+    class_weight: Any = checked(None, class_weights_of)
+    """How much the rows of each class count: `balanced` gives all classes the same total weight, so that rare classes
+    are found more often; or a number for each label, where labels without a number have 1. By default, all rows count
+    the same."""
     holdout: float = checked(0.0, number(least=0, below=1))
     """The share of rows that are held out to measure accuracy after each pass. 0 for none."""
     patience: int | None = checked(None, optional(whole(1)))
@@ -420,6 +440,10 @@ class RegressionSettings(OptimumSettings):
     def check_given(given: Settings) -> None:
         if given.loss == "hinge":
             raise SettingsError("loss", "must be 'squared', 'absolute' or 'quantile' for the rule 'regression'")
+        if given.class_weight is not None:
+            raise SettingsError(
+                "class_weight", "is about classes, and the rule 'regression' predicts numbers; leave it out"
+            )
         if given.quantile is not None and given.loss != "quantile":
             raise SettingsError("quantile", "belongs to the loss 'quantile'; set that loss, too, or leave it out")
         for name in ("holdout", "patience"):
@@ -456,6 +480,7 @@ class LearningSettings(TypedDict, total=False):
     update: Update
     bias: bool
     order: Order
+    class_weight: Any
     holdout: float
     patience: int | None
     tol: float | None

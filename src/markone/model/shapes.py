@@ -1,7 +1,8 @@
 """The shapes of a table's model: the curve of each numeric column, and the grid of each pair of columns.
 
 The score of a row is the sum of what each part contributes: the height of each column's curve at its number, the weight
-of each category, the cell of each pair, and the bias.
+of each category, the cell of each pair, and the bias. Where texts stand beside these columns, rows are then scaled to
+length 1, and the contributions with them.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+THEN_SCALED = ", before rows are scaled"
 MOST_LINES = 6
 """The largest number of classes in one chart."""
 
@@ -38,6 +40,8 @@ class ColumnCurve(Brief):
     """Both ends of each interval, in their order."""
     heights: dict[Label, Array]
     """The contribution at each of them, by class. Of two classes, only the second has scores."""
+    unit: bool = False
+    """Whether rows are scaled to length 1 afterwards."""
 
     @property
     def strength(self) -> float:
@@ -57,7 +61,7 @@ class ColumnCurve(Brief):
             if label in strongest
         )
         label = f" of {label_in_words(next(iter(self.heights)))}" if alone else ""
-        title = f"{self.column}: contribution to the score{label}"
+        title = f"{self.column}: contribution to the score{label}{THEN_SCALED if self.unit else ''}"
         heights = spread([y for line in lines for y in line.ys])
         return Chart(lines, title=title, x=self.column, limits=(float(self.xs[0]), float(self.xs[-1]), *heights))
 
@@ -74,6 +78,8 @@ class PairGrid(Brief):
     """Those of the second."""
     weights: dict[Label, Array]
     """The contribution of each cell, by class. Of two classes, only the second has scores."""
+    unit: bool = False
+    """Whether rows are scaled to length 1 afterwards."""
 
     @property
     def strength(self) -> float:
@@ -86,7 +92,8 @@ class PairGrid(Brief):
     def chart(self) -> Chart:
         """The heat map. Of many classes, it shows the one whose score changes most."""
         label = max(self.weights, key=lambda one: float(self.weights[one].std()))
-        title = f"{self.first} × {self.second}: contribution to the score of {label_in_words(label)}"
+        then = THEN_SCALED if self.unit else ""
+        title = f"{self.first} × {self.second}: contribution to the score of {label_in_words(label)}{then}"
         return Chart((Cells(self.weights[label].tolist(), self.down, self.across),), title=title)
 
 
@@ -117,7 +124,7 @@ def shapes_of(features: FeatureMap, classes: list[Label], matrix: NDArray[Any]) 
     curves: list[ColumnCurve] = []
     pairs: list[PairGrid] = []
     for start, part in zip(starts, features.parts, strict=False):
-        if not isinstance(part, Curves) or not part.width or features.unit:
+        if not isinstance(part, Curves) or not part.width:
             continue
         weights = matrix[start : start + part.width].astype(np.float64)
         for begin, column in zip(part.begins, part.curves, strict=False):
@@ -130,13 +137,13 @@ def shapes_of(features: FeatureMap, classes: list[Label], matrix: NDArray[Any]) 
                 scaled = (xs - numbers.center[column]) / numbers.spread[column]
                 heights = heights + scaled[:, None] * matrix[at + column]
             by_class = {label: heights[:, k] for k, label in enumerate(labels)}
-            curves.append(ColumnCurve(part.columns[column].name, xs, by_class))
+            curves.append(ColumnCurve(part.columns[column].name, xs, by_class, features.unit))
         for begin, pair in zip(part.begins[len(part.curves) :], part.pairs, strict=False):
             down, across = ([part.name_in_pair(i, k) for k in range(part.side(i))] for i in (pair.first, pair.second))
             grid = weights[begin : begin + len(down) * len(across)].reshape(len(down), len(across), -1)
             by_class = {label: grid[:, :, k] for k, label in enumerate(labels)}
             names = part.columns[pair.first].name, part.columns[pair.second].name
-            pairs.append(PairGrid(*names, down, across, by_class))
+            pairs.append(PairGrid(*names, down, across, by_class, features.unit))
     curves.sort(key=lambda one: -one.strength)
     pairs.sort(key=lambda one: -one.strength)
     return Shapes(curves, pairs)

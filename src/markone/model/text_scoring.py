@@ -66,6 +66,11 @@ class TextScoring:
             return None
         return self._tables.scores_of_text(text.encode("utf-8", "surrogatepass"))
 
+    def prepare(self) -> None:
+        """Make the tables now, if they can be made."""
+        if self._tables is None:
+            self._make()
+
     def _make(self) -> bool:
         """Make the tables, unless another thread has; return whether there are any."""
         with self._busy:

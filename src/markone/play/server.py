@@ -16,20 +16,11 @@ from urllib.parse import parse_qs, urlsplit
 from markone.errors import DataError, MarkoneError, SettingsError
 from markone.play.runs import as_mapping, traced, trained_on_all
 from markone.play.shown import Shown
+from markone.web.files import TYPES, page_files
+from markone.web.safety import HEADERS, LOOPBACK, hosts_at, is_welcome
 
 PAGE = Path(__file__).with_name("page")
-HOST = "127.0.0.1"
 LONGEST_BODY = 8_000_000
-TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
-HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
 WITHOUT, WITH = b'data-server="none"', b'data-server="core"'
 """The page computes alone, or asks this server. The attribute is in its first lines."""
 
@@ -43,12 +34,13 @@ class Playground(ThreadingHTTPServer):
         self.shown = shown
         self.working = Lock()
         """One run at a time, so that an impatient page does not use all cores."""
-        self.files = {f"/{path.relative_to(PAGE).as_posix()}": path for path in PAGE.rglob("*") if path.suffix in TYPES}
-        super().__init__((HOST, port), Answer)
+        self.files = page_files(PAGE)
+        super().__init__((LOOPBACK, port), Answer)
+        self.hosts = hosts_at(self.server_port)
 
     @property
     def address(self) -> str:
-        return f"http://{HOST}:{self.server_port}/"
+        return f"http://{LOOPBACK}:{self.server_port}/"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A browser that closes a connection early is no error."""
@@ -126,11 +118,7 @@ class Answer(BaseHTTPRequestHandler):
         self.send(status, "application/json", json.dumps({"error": sentence}).encode())
 
     def is_welcome(self) -> bool:
-        """Whether the request comes from a page of this server. A page from elsewhere could otherwise read the file, by
-        a name of its own that leads to this machine."""
-        ours = {f"{name}:{self.server.server_port}" for name in (HOST, "localhost")}
-        origin = self.headers.get("Origin")
-        if self.headers.get("Host") in ours and (origin is None or origin.removeprefix("http://") in ours):
+        if is_welcome(self.headers.get("Host"), self.headers.get("Origin"), self.server.hosts):
             return True
         self.refuse(403, f"this server answers only requests to {self.server.address}")
         return False

@@ -71,6 +71,16 @@ def to_bytes(saved: Saved) -> bytes:
     return b"".join(pieces_of("the model", saved.facts, saved.arrays))
 
 
+def digest_of(saved: Saved) -> str:
+    """The SHA-256 of the bytes that `write_file` would write."""
+    import hashlib  # loads OpenSSL, which a prediction does not need
+
+    digest = hashlib.sha256()
+    for piece in pieces_of("the model", saved.facts, saved.arrays):
+        digest.update(piece)
+    return digest.hexdigest()
+
+
 def pieces_of(path: str, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> list[bytes | memoryview]:
     """The pieces of a file, one after the other."""
     # The largest types first, so that each array is aligned for its type.

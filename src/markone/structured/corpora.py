@@ -17,7 +17,8 @@ from markone.brief import Brief
 from markone.checks import check_named, one_of
 from markone.checks import names as unique_names
 from markone.data.chunks import Chunk, chunks, last_line_end
-from markone.data.files import STANDARD_INPUT, File, file_at, find, name_without_compression, standard_input
+from markone.data.files import STANDARD_INPUT, File, file_at, standard_input
+from markone.data.finding import find, name_without_compression
 from markone.data.options import Options
 from markone.data.strings import Strings
 from markone.errors import DataError, NoDataError, Setting, SettingsError, Words, did_you_mean

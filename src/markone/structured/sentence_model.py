@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, fields
+from functools import cached_property
 from typing import Any, ClassVar, Self, TypeVar
 
 from markone.brief import Brief
 from markone.errors import DataError, SettingsError
 from markone.model.file import check_keys, history_in_json, making
 from markone.model.history import History
-from markone.storage.container import PICKLED, Path, from_bytes, read_file, to_bytes, write_file
+from markone.storage.container import PICKLED, Path, digest_of, from_bytes, read_file, to_bytes, write_file
 from markone.storage.saved import Contents, Saved
 from markone.structured.sentences import Sentences
 
@@ -43,6 +44,11 @@ class SentenceModel(Brief, ABC):
             return cls(**parts)
         except (ValueError, IndexError) as error:  # an error in the core
             raise DataError(f"it is damaged: {error}") from None
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the file that `save` writes, as 64 hexadecimal digits."""
+        return digest_of(self.to_saved())
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the content of the model's file, which is checked when it is read."""

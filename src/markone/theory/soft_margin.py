@@ -13,13 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.learning.hard_margin import Face, come_nearest
-from markone.theory.bracket import LIGHT_BIAS, Array, Clock, SolverRows, margins_of, stored
+from markone.theory.bracket import LIGHT_BIAS, Array, Clock, SolverRows, margins_of, sizes_of, stored
 from markone.theory.claims import Hinge, Plane, Removal
 from markone.theory.points import Points
 from markone.theory.verification import least_product, total_hinge
 
 FIRST_C, LAST_C, TIMES = 1.0, 4.0**10, 4.0
 """The first and the last C that are tried, and the factor between two of them, for rows of about length 1."""
+UNEVEN = 64.0
+"""Features are scaled separately if the largest is this many times as large as the median."""
 PASSES = 500
 """The most passes for each of them."""
 MOST_VISITED = 2_000_000_000
@@ -129,7 +131,7 @@ def constant_planes(points: Points) -> list[tuple[Array, Array]]:
 
 def climb(found: Softest, clock: Clock) -> None:
     """Trains support vector machines with larger and larger C, so that the hinge counts more and more."""
-    rows = SolverRows(found.points, light=1.0, stretch=not found.points.is_sparse)
+    rows = SolverRows(found.points, light=1.0, stretch=not found.points.is_sparse or is_uneven(found.points))
     C, solver = FIRST_C, rows.solver(FIRST_C)
     visits = int(MOST_VISITED * len(found.points) / (stored(found.points) * columns_of(found.points) + 1))
     idle = 0
@@ -150,6 +152,12 @@ def climb(found: Softest, clock: Clock) -> None:
         idle = idle + 1 if found.hinge > (1 - BETTER) * best else 0
         C *= TIMES
         solver.scale_to(C)
+
+
+def is_uneven(points: Points) -> bool:
+    """Whether some features are much larger than most, as numbers beside one-hot categories are."""
+    sizes = sizes_of(points.matrix)
+    return bool(sizes.max(initial=0) > UNEVEN * np.median(sizes))
 
 
 def values_of_program(points: Points) -> int:

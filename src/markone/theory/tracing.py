@@ -17,14 +17,16 @@ from markone.data.source import Label
 from markone.errors import SettingsError
 from markone.features.map import FeatureMap
 from markone.features.spec import Function
+from markone.learning.class_weights import weighted
 from markone.learning.examples import BlockExamples, Visits
 from markone.learning.learner import Learner
+from markone.learning.learners import new_learner
 from markone.learning.passes import LearnerTraining
 from markone.learning.progress import Silence
 from markone.learning.run import Run
 from markone.learning.samples import open_sample
 from markone.learning.starting import check_given_start, start_from, with_start
-from markone.learning.training import check_names, new_learner, settings_of, spec_of
+from markone.learning.training import check_names, settings_of, spec_of
 from markone.model.given_weights import WeightsByName
 from markone.model.history import Stop
 from markone.model.margins import functional_margins
@@ -116,6 +118,7 @@ def trace(
     if scaled:
         chart.check_scaled(scaled)
     matrix, importance = sample.fitted(chart, np.arange(len(sample)))
+    importance = weighted(how.class_weight, sample.classes, sample.truth, importance)
     block = Block(as_rows(matrix), matrix, sample.truth.astype(np.int32), importance)
     learner = new_learner(how, chart, sample.classes, [block])
     if weights is not None:

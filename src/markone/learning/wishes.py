@@ -1,0 +1,130 @@
+"""What a user wants of the decisions of a model, and how training fulfils it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from markone import _core
+from markone.data.source import Label
+from markone.data.store import RowStore
+from markone.errors import DataError, SettingsError
+from markone.learning.cross_fitting import Scored
+from markone.model.calibrator import FEWEST_ROWS, Calibrator
+from markone.model.decisions import Abstention, Aim, Threshold, choose_abstention, choose_threshold, promised_error
+from markone.model.margins import functional_margins
+from markone.model.model import Model
+from markone.model.settings import Settings
+
+HOLDOUT = 0.2
+"""The share of rows that are held out for abstention, by default."""
+DIGITS = 6
+"""The number of digits of a score for a probability, so that it does not depend on how logarithms are computed."""
+
+
+class Decisions(NamedTuple):
+    """What a model has for its decisions."""
+
+    threshold: Threshold | None = None
+    abstention: Abstention | None = None
+
+
+NO_DECISIONS = Decisions()
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the user wants: a threshold, or a promised error."""
+
+    aim: Aim | None = None
+    error: float | None = None
+
+    @classmethod
+    def of(cls, threshold: Any, abstain: Any, earlier: Model | None) -> Wishes:
+        """Return what is given or, if nothing is, what an earlier model has."""
+        if threshold is None and abstain is None and earlier is not None:
+            threshold = None if earlier.threshold is None else earlier.threshold.aim
+            abstain = None if earlier.abstention is None else earlier.abstention.error
+        if threshold is not None and abstain is not None:
+            raise SettingsError("abstain", "does not work together with threshold; set only one of them")
+        aim = None if threshold is None else Aim.of(threshold)
+        return cls(aim, None if abstain is None else promised_error(abstain))
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether rows with scores are needed to choose a threshold."""
+        return self.aim is not None and self.aim.kind != "probability"
+
+    @property
+    def holdout(self) -> float | None:
+        """The default share of held-out rows; None for the usual one."""
+        return None if self.error is None else HOLDOUT
+
+    def check(self, settings: Settings, given: Mapping[str, Any]) -> None:
+        """Raise an error if the wishes do not fit the settings."""
+        name = "threshold" if self.needs_rows else "abstain" if self.error is not None else None
+        if name is not None and settings.class_weight is not None:
+            raise SettingsError(name, "is chosen for rows as they are, without class_weight; leave one of them out")
+        if self.error is not None and settings.patience is not None:
+            raise SettingsError("abstain", "needs held-out rows that patience does not use; leave one of them out")
+        if self.error is not None and given.get("holdout") == 0:
+            raise SettingsError("abstain", "needs held-out rows, and holdout is 0; leave it out")
+
+    def check_classes(self, classes: list[Label], store: RowStore) -> None:
+        """Raise an error if the wishes do not fit the classes and rows."""
+        if self.aim is not None and len(classes) != 2:
+            raise SettingsError("threshold", f"is for two classes, and there are {len(classes):,}; leave it out")
+        if self.error is not None and store.importance is not None:
+            raise SettingsError("abstain", "needs rows that all count the same; leave out their importance")
+
+    def unfulfilled(self) -> Decisions:
+        """Return what a checkpoint keeps, so that a resumed training has the same wishes."""
+        return Decisions(
+            None if self.aim is None else Threshold(str(self.aim)),
+            None if self.error is None else Abstention(self.error),
+        )
+
+    def fulfilled(
+        self, settings: Settings, scored: Scored | None, calibrator: Calibrator | None, held_out: Scored | None
+    ) -> Decisions:
+        """Choose the threshold or the margin: by rows with scores of models that were not trained on them, or by the
+        held-out rows, whose scores are those of the model itself."""
+        if self.error is not None:
+            return Decisions(None, abstention_of(self.error, settings, held_out))
+        if self.aim is None:
+            return NO_DECISIONS
+        if self.aim.kind == "probability":
+            return Decisions(threshold_at(self.aim, settings, calibrator))
+        if scored is None or len(scored.truth) < FEWEST_ROWS:
+            raise DataError(
+                f"a threshold for {self.aim} is chosen on at least {FEWEST_ROWS} rows that the model was not trained "
+                "on; use more rows, or a larger holdout"
+            )
+        return Decisions(
+            choose_threshold(self.aim, scored.scores[:, 0].astype(np.float64), scored.truth, scored.importance)
+        )
+
+
+def threshold_at(aim: Aim, settings: Settings, calibrator: Calibrator | None) -> Threshold:
+    """Return the threshold at a probability."""
+    if calibrator is None and not settings.traits.has_probabilities:
+        raise DataError(
+            f"the model has no probabilities, because it was trained on fewer than {FEWEST_ROWS} rows, so there is no "
+            f"threshold of {aim}; use more rows, or the rule 'logistic'"
+        )
+    [probability] = aim.numbers
+    log_odds = math.log(probability / (1 - probability))
+    score = log_odds if calibrator is None else calibrator.score_of(log_odds)
+    return Threshold(str(aim), float(f"{score:.{DIGITS}g}"))
+
+
+def abstention_of(error: float, settings: Settings, held_out: Scored | None) -> Abstention:
+    if held_out is None:
+        raise DataError("there are no held-out rows on which an error can be measured; set a larger holdout")
+    scores = held_out.scores.astype(np.float64)
+    found = _core.winners(held_out.scores, _core.Tie[settings.tie])
+    return choose_abstention(error, functional_margins(scores, found), found == held_out.truth)

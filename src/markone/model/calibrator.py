@@ -1,0 +1,243 @@
+"""Calibration: turns scores into probabilities that hold on rows that were not trained on.
+
+With two classes, the log-odds of the second class are a rising function of its score that is linear between a few knots
+and 0 for the score 0, so that a probability above 0.5 and a positive score mean the same label. The slopes maximise the
+likelihood of held-out labels (Platt 1999, with his targets, which keep separable rows from infinite slopes), and a
+penalty keeps neighbouring slopes similar. With more classes, all scores are multiplied by one slope, which is called
+temperature scaling (Guo et al. 2017).
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.brief import Brief
+from markone.data.source import Label
+from markone.errors import DataError
+from markone.model.evaluation import log_probabilities
+from markone.storage.saved import Saved
+
+MOST_ROWS = 20_000
+"""More rows are not needed."""
+FEWEST_ROWS = 50
+"""Fewer rows say too little about probabilities."""
+ROWS_OF_SLOPE = 300
+"""The smallest number of rows for each slope on its side of 0."""
+MOST_SLOPES = 6
+"""The largest number of slopes on each side of 0."""
+LIKENESS = 10.0
+"""The strength of the penalty for neighbouring slopes that differ."""
+FLATTEST = 0.05
+"""No slope is less than this share of the single slope that suits all rows, so that scores keep their order."""
+WORTH = 0.02
+"""The share of the log-loss that must be gained for probabilities of a rule to be replaced."""
+LEAST_LOG = math.log(sys.float_info.min)
+ROUNDS, ENOUGH = 100, 1e-10
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False)
+class Calibrator(Brief):
+    """The function from scores to log-odds, and the number of rows from which it was learned."""
+
+    slopes: tuple[float, ...]
+    """The slopes between the knots, from the lowest scores to the highest."""
+    knots: tuple[float, ...]
+    """The scores at which the slope changes. One of them is 0, unless there is only one slope."""
+    rows: int
+    """The number of rows from which it was learned."""
+
+    def in_brief(self) -> str:
+        return f"{len(self.slopes)} slopes, from {self.rows:,} rows"
+
+    def log_odds(self, scores: NDArray[Any]) -> Floats:
+        """Return the calibrated scores."""
+        scores = np.asarray(scores, np.float64)
+        if not self.knots:
+            return scores * self.slopes[0]
+        knots, slopes = np.array(self.knots), np.array(self.slopes)
+        heights = np.concatenate([[0.0], np.cumsum(slopes[1:-1] * np.diff(knots))])
+        heights -= heights[np.searchsorted(knots, 0.0)]
+        at = np.searchsorted(knots, scores)
+        nearest = np.maximum(at - 1, 0)
+        found: Floats = heights[nearest] + slopes[at] * (scores - knots[nearest])
+        return found
+
+    def score_of(self, log_odds: float) -> float:
+        """Return the score that has these calibrated log-odds."""
+        heights = self.log_odds(np.array(self.knots))
+        at = int(np.searchsorted(heights, log_odds))
+        knot, height = (self.knots[max(at - 1, 0)], float(heights[max(at - 1, 0)])) if self.knots else (0.0, 0.0)
+        return knot + (log_odds - height) / self.slopes[at]
+
+    def log_probabilities(self, scores: NDArray[Any]) -> Floats:
+        """Return the logarithm of the probability of each class."""
+        return log_probabilities(self.log_odds(scores))
+
+    def save(self) -> Saved:
+        return Saved({"slopes": [*self.slopes], "knots": [*self.knots], "rows": self.rows}, {})
+
+    @classmethod
+    def load(cls, saved: Saved, classes: int) -> Self:
+        """Restore a calibration from a file, and check every number."""
+        facts = saved.facts
+        if saved.arrays or facts.keys() != {"slopes", "knots", "rows"}:
+            raise DataError("its calibration has the wrong parts")
+        slopes, knots, rows = facts["slopes"], facts["knots"], facts["rows"]
+        lists = isinstance(slopes, list) and isinstance(knots, list) and len(slopes) <= 2 * MOST_SLOPES
+        fits = lists and len(slopes) == len(knots) + 1 and (classes == 2 or len(slopes) == 1)
+        fits = fits and all(type(one) is float and math.isfinite(one) for one in [*slopes, *knots])
+        fits = fits and all(slope > 0 for slope in slopes) and all(a < b for a, b in pairwise(knots))
+        if not fits or (knots and 0.0 not in knots) or type(rows) is not int or not 0 <= rows <= 2**53:
+            raise DataError(f"its calibration has the numbers {slopes!r:.60}, {knots!r:.60}, {rows!r:.20}")
+        return cls(tuple(slopes), tuple(knots), rows)
+
+
+def calibrate(scores: NDArray[Any], truth: NDArray[Any], importance: Floats | None, classes: list[Label]) -> Calibrator:
+    """Learn a calibration from the scores and the class numbers of rows that were not trained on."""
+    if (every := -(-len(truth) // MOST_ROWS)) > 1:
+        importance = None if importance is None else importance[::every]
+        scores, truth = scores[::every], truth[::every]
+    scores = np.asarray(scores, np.float64)
+    weights = np.ones(len(truth)) if importance is None else importance
+    if len(classes) > 2:
+        return Calibrator((rounded(best_slope(scores, truth, weights)),), (), len(truth))
+    own = scores[:, 0]
+    targets = platt_targets(truth, weights)
+    slope = float(fitted(own[:, None], targets, weights, np.ones(1), 0.0)[0])
+    knots = knots_of(own)
+    if not knots:
+        return Calibrator((rounded(slope),), (), len(truth))
+    slopes = fitted(ramps(own, knots), targets, weights, np.full(len(knots) + 1, slope), LIKENESS)
+    return Calibrator(tuple(map(rounded, slopes.tolist())), tuple(knots), len(truth))
+
+
+def rounded(number: float) -> float:
+    """Return a number with four digits, so that it does not depend on how a processor computes exponentials."""
+    return float(f"{number:.4g}")
+
+
+def is_better(scores: NDArray[Any], truth: NDArray[Any], importance: Floats | None, classes: list[Label]) -> bool:
+    """Return whether calibration clearly lowers the log-loss of probabilities that a rule already has. It is learned
+    from one half of the rows and measured on the other, both ways."""
+    before, after = np.zeros(len(truth)), np.zeros(len(truth))
+    half = np.arange(len(truth)) % 2 == 0
+    for learned, tested in ((half, ~half), (~half, half)):
+        found = calibrate(scores[learned], truth[learned], None if importance is None else importance[learned], classes)
+        rows = np.arange(int(tested.sum()))
+        after[tested] = -found.log_probabilities(scores[tested])[rows, truth[tested]]
+        before[tested] = -np.maximum(log_probabilities(scores[tested])[rows, truth[tested]], LEAST_LOG)
+    weights = np.ones(len(truth)) if importance is None else importance
+    return bool((weights * after).sum() < (1 - WORTH) * (weights * before).sum())
+
+
+def knots_of(scores: Floats) -> list[float]:
+    """Return the scores at which the slope may change: 0, and quantiles on each side of it if there are many rows."""
+    if len(scores) < 2 * ROWS_OF_SLOPE:
+        return []
+    knots = {0.0}
+    for side in (scores[scores < 0], scores[scores > 0]):
+        slopes = min(MOST_SLOPES, len(side) // ROWS_OF_SLOPE)
+        knots.update(map(rounded, np.quantile(side, np.arange(1, slopes) / slopes).tolist()) if slopes > 1 else [])
+    return sorted(knots)
+
+
+def ramps(scores: Floats, knots: list[float]) -> Floats:
+    """Return for each row how far each slope is walked from 0 to its score: the log-odds are this times the slopes."""
+    edges = np.array([-math.inf, *knots, math.inf])
+    low, high = edges[:-1], edges[1:]
+    up = np.clip(np.minimum(scores[:, None], high) - np.maximum(low, 0.0), 0.0, None)
+    down = np.clip(np.minimum(high, 0.0) - np.maximum(scores[:, None], low), 0.0, None)
+    found: Floats = up - down
+    return found
+
+
+def platt_targets(truth: NDArray[Any], weights: Floats) -> Floats:
+    """Return targets slightly inside of 0 and 1."""
+    second, first = (float(weights[truth == number].sum()) for number in (1, 0))
+    targets: Floats = np.where(truth == 1, (second + 1) / (second + 2), 1 / (first + 2))
+    return targets
+
+
+def fitted(basis: Floats, targets: Floats, weights: Floats, start: Floats, likeness: float) -> Floats:
+    """Return the slopes that maximise the likelihood, by Newton's method within bounds. The problem is convex."""
+    slopes = start.copy()
+    unit = float(np.abs(basis).sum(axis=1).mean()) or 1.0
+    lowest = FLATTEST * start if likeness else np.full(len(start), 1e-6 / unit)
+    between = np.diff(np.eye(len(start)), axis=0) * math.sqrt(likeness) / start.mean()
+    curvature = (between[:, :, None] * between[:, None, :]).sum(axis=0)
+
+    def log_odds(slopes: Floats) -> Floats:
+        return np.asarray((basis * slopes).sum(axis=1))
+
+    def pull(slopes: Floats) -> Floats:
+        return np.asarray((curvature * slopes).sum(axis=1))
+
+    def cost(slopes: Floats) -> float:
+        z = log_odds(slopes)
+        loss = np.logaddexp(0.0, z) - targets * z
+        return float((weights * loss).sum() + (slopes * pull(slopes)).sum() / 2)
+
+    value = cost(slopes)
+    for _ in range(ROUNDS):
+        p = 1 / (1 + np.exp(-np.clip(log_odds(slopes), -700, 700)))
+        gradient = (basis * (weights * (p - targets))[:, None]).sum(axis=0) + pull(slopes)
+        certain = basis * (weights * p * (1 - p))[:, None]
+        hessian = np.array([(certain * column[:, None]).sum(axis=0) for column in basis.T]) + curvature
+        free = (slopes > lowest) | (gradient < 0)
+        if not free.any():
+            break
+        small = 1e-12 * (np.trace(hessian) + 1e-300)
+        step = np.zeros_like(slopes)
+        step[free] = solution(hessian[np.ix_(free, free)] + small * np.eye(int(free.sum())), -gradient[free])
+        length = 1.0
+        while length > 1e-10:
+            trial = np.maximum(slopes + length * step, lowest)
+            if (then := cost(trial)) <= value:
+                break
+            length /= 2
+        else:
+            break
+        gain, slopes, value = value - then, trial, then
+        if gain <= ENOUGH * max(1.0, abs(value)):
+            break
+    return slopes
+
+
+def solution(matrix: Floats, right: Floats) -> Floats:
+    """Solve a small system of equations, whose matrix is positive definite, by elimination."""
+    rows = np.column_stack([matrix, right])
+    for i in range(len(rows)):
+        rows[i] /= rows[i, i]
+        others = np.arange(len(rows)) != i
+        rows[others] -= rows[others, i, None] * rows[i]
+    found: Floats = rows[:, -1]
+    return found
+
+
+def best_slope(scores: Floats, truth: NDArray[Any], weights: Floats) -> float:
+    """Return the factor of the scores that maximises the likelihood of the classes, by Newton's method."""
+    classes = scores.shape[1]
+    spread = float(np.abs(scores - scores.mean(axis=1, keepdims=True)).mean()) or 1.0
+    scaled = scores / spread
+    smoothed = 1 / (float(weights.sum()) + classes)  # as in Platt's targets
+    aims = (1 - smoothed) * scaled[np.arange(len(truth)), truth] + smoothed * scaled.mean(axis=1)
+    slope = 1.0
+    for _ in range(ROUNDS):
+        p = np.exp(log_probabilities(slope * scaled))
+        mean = (p * scaled).sum(axis=1)
+        gradient = float((weights * (mean - aims)).sum())
+        curvature = float((weights * ((p * scaled**2).sum(axis=1) - mean**2)).sum())
+        step = -gradient / curvature if curvature > 0 else 0.0
+        after = min(max(slope + step, slope / 4), slope * 4)
+        if abs(after - slope) <= ENOUGH * slope:
+            break
+        slope = after
+    return slope / spread
