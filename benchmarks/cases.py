@@ -14,6 +14,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import LinearSVC
 
 import markone
+from benchmarks.accuracy import labels
 from benchmarks.contestants import (
     certificates,
     command,
@@ -106,6 +107,7 @@ VW_ROWS = (vowpal_wabbit.row, "--loss_function logistic -b 18")
 THEIR_PAIRS = (HashingVectorizer(ngram_range=(1, 2), dtype=np.float32), THEIR_MIRA)
 THEIR_WORDS = (TfidfVectorizer(dtype=np.float32), THEIR_MIRA)
 MANY_WEIGHTS = Dataset("2²² weights", "2,000 texts of random numbers, words hashed into 22 bits", command.hashed_model)
+WRONG_LABELS = [data for data in labels.SETS if data.name.endswith(", 10%")]
 ONE_TEXT: dict[str, Any] = {"words": 200, "calls": 1000}
 
 
@@ -328,6 +330,7 @@ CASES: list[Case[Any]] = [
         experiments.grid_search(THEIR_MIRA, {"eta0": [10.0**power for power in range(-4, 2)]}),
         1,
     ),
+    *(Case("wrong labels (cleanlab)", data, experiments.audit(), experiments.cleanlab(), 10) for data in WRONG_LABELS),
     Case("all rules compared, in a minute", HUNDRED_THOUSAND, experiments.compare(folds=5), command.limit(60), 1),
     Case(
         "tags, learned (CRFsuite)",

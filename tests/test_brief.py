@@ -44,12 +44,16 @@ def results(folder: Path) -> Iterator[Any]:
     source = markone.read(table, target="label", kinds={"text": "text"})
     yield source
     yield from (markone.inspect(source), markone.inspect({"a": [1] * 60, LONG: ["x"] * 60}, target=["u", "v"] * 30))
+    audit = markone.audit(source, rule="mira", folds=2)
+    yield from (audit, *audit.findings[:3])
     X, y = np.random.default_rng(0).normal(size=(200, 30)), np.arange(200) % 3
     for rule in ("mira", "naive-bayes", "mlp", "svm"):
         model = markone.train(source, rule=rule, **({"epochs": 2} if rule in ("mira", "mlp") else {}))
         yield from (model, next(model.explain(table[:1])), model.evaluate(source), model.losses(source))
         if rule != "mlp":
             yield model.explain()
+    numbers = markone.train(table.drop(columns="label"), target=np.arange(120) / 7, rule="regression")
+    yield from (numbers, numbers.evaluate(table.drop(columns="label"), np.arange(120) / 7), numbers.explain())
     counting = markone.train(table["text"].tolist(), target=table["label"].tolist(), rule="naive-bayes")
     yield counting.explain(table["text"][0], running=True)
     model = markone.train(X, target=y % 2, rule="perceptron", bounds=True, epochs=50)
@@ -135,7 +139,7 @@ def test_all_public_results_were_looked_at(found: dict[int, Any]) -> None:
     names = {name.rpartition(".")[2] for name in documented if not re.search(r"\.(estimators|learning)\.", name)}
     names -= others
     estimators = {name for name in names if isinstance(getattr(markone, name, None), type(Perceptron))} & {
-        "MIRA", "MLP", "LinearSVM", "LogisticRegression", "NaiveBayes", "Perceptron"
+        "MIRA", "MLP", "LinearRegression", "LinearSVM", "LogisticRegression", "NaiveBayes", "Perceptron"
     }  # fmt: skip
     looked_at = {base.__name__ for one in found.values() for base in type(one).__mro__}
     assert names - estimators - looked_at == set()

@@ -91,13 +91,16 @@ COMMANDS = sorted({*re.findall(r"`markone (train DATA [^`]*)`", (DOCS / "glossar
 def test_training_as_in_the_glossary_works_with_few_rows(command: str, tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     rows = ["x,y,COLUMN", *(f"{i % 7},{i % 5},{'yes' if i % 7 > i % 5 else 'no'}" for i in range(60))]
+    if "regression" in command:
+        rows = [row.replace("yes", "1.5").replace("no", "2.5") for row in rows]
     for name in ("DATA", "TEST"):
         (tmp_path / f"{name}.csv").write_text("\n".join(rows) + "\n")
     (tmp_path / "SPEC.toml").write_text('[numeric]\nscale = "standard"\n')
     words = [{"DATA": "DATA.csv", "TEST": "TEST.csv"}.get(word, word) for word in command.split()]
     assert main(words) == 0, capsys.readouterr().err
     rows_used = 48 if "--patience" in words else ""  # the other 12 are held out
-    assert f"Learned 2 classes of COLUMN from {rows_used}" in capsys.readouterr().out
+    what = "numbers" if "regression" in command else "2 classes"
+    assert f"Learned {what} of COLUMN from {rows_used}" in capsys.readouterr().out
 
 
 def test_topics_that_the_glossary_names_exist() -> None:

@@ -803,12 +803,12 @@ def test_markone_classifies(tmp_path: Path) -> None:
         write(tmp_path, "a.csv", "x,y\n" + "".join(f"1,{n}\n" for n in numbers)),
     ):
         with pytest.raises(
-            DataError, match="'y' has more than 20 different values with fractions.*Markone predicts classes"
+            DataError, match="'y' has more than 20 different values with fractions.*this rule predicts classes"
         ):
-            markone.read(source, target="y")
+            markone.train(markone.read(source, target="y"))
     lines = write(tmp_path, "a.libsvm", "".join(f"{n} 1:1\n" for n in numbers))
-    with pytest.raises(DataError, match="Markone predicts classes"):
-        examples(markone.read(lines))
+    with pytest.raises(DataError, match="this rule predicts classes"):
+        markone.train(markone.read(lines))
 
 
 def test_importance_is_checked(tmp_path: Path) -> None:

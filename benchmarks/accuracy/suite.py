@@ -27,6 +27,10 @@ class Contestant:
     package: str | None = None
 
 
+def share_of_equal(predicted: NDArray[Any], truth: NDArray[Any]) -> float:
+    return float(np.mean(predicted == truth))
+
+
 @dataclass(frozen=True, slots=True)
 class Suite:
     """Data sets of one kind, and who competes on them. The first contestant is Markone without settings."""
@@ -34,6 +38,8 @@ class Suite:
     about: str
     sets: list[Dataset[Split]]
     contestants: list[Contestant]
+    measure: Callable[[NDArray[Any], NDArray[Any]], float] = share_of_equal
+    """How good predictions are. The table shows it in percent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +63,17 @@ def run(suite: Suite, wanted: str, say: Say) -> Iterator[Row]:
             continue
         found = []
         for one in suite.contestants:
-            found.append(accuracy(one, split))
+            found.append(accuracy(one, split, suite.measure))
             say(f"{data.name}: {one.name} {100 * found[-1]:.2f}")
         yield Row(data, split, np.array(found))
 
 
-def accuracy(contestant: Contestant, split: Split) -> float:
+def accuracy(
+    contestant: Contestant, split: Split, measure: Callable[[NDArray[Any], NDArray[Any]], float] = share_of_equal
+) -> float:
     if contestant.package is not None and find_spec(contestant.package) is None:
         return float("nan")
-    return float(np.mean(np.asarray(contestant.predict(split)) == split.test_labels))
+    return measure(np.asarray(contestant.predict(split)), split.test_labels)
 
 
 def ranks(rows: list[Row]) -> NDArray[np.float64]:
@@ -105,4 +113,5 @@ def cell(accuracy: float, all_of_them: NDArray[np.float64]) -> str:
 
 def sizes(split: Split) -> str:
     classes = len(np.unique(split.train_labels))
-    return f"{len(split.train_labels):,} rows for training, {len(split.test_labels):,} for the test, {classes} classes"
+    rows = f"{len(split.train_labels):,} rows for training, {len(split.test_labels):,} for the test"
+    return rows if split.train_labels.dtype.kind == "f" else f"{rows}, {classes} classes"

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import markone
+from benchmarks.accuracy.labels import by_cleanlab
 from benchmarks.contestants.estimators import name_of
 from benchmarks.datasets import Split
 from benchmarks.timing import Contestant, Outcome, timed
@@ -68,6 +69,26 @@ def compare(**settings: Any) -> Contestant[Split]:
         return Outcome(seconds, None)
 
     return Contestant(f"markone.compare(X, target=y, contrasts=False, threads=1, {spelled(settings)})", turn)
+
+
+def audit() -> Contestant[Split]:
+    """Labels that are probably wrong; the accuracy is the share of changed labels among as many rows."""
+
+    def turn(data: Split) -> Outcome:
+        seconds, found = timed(lambda: markone.audit(data.train, target=data.train_labels, threads=1))
+        return Outcome(seconds, float(data.test[found.ranking()[: len(data.test_labels)] - 1].mean()))
+
+    return Contestant("markone.audit(X, target=y, threads=1)", turn)
+
+
+def cleanlab() -> Contestant[Split]:
+    """The probabilities of scikit-learn's logistic regression in five folds, and cleanlab's filter."""
+
+    def turn(data: Split) -> Outcome:
+        seconds, order = timed(lambda: by_cleanlab(data.train, data.train_labels))
+        return Outcome(seconds, float(data.test[order[: len(data.test_labels)]].mean()))
+
+    return Contestant("find_label_issues(y, cross_val_predict(LogisticRegression(), X, y, cv=5))", turn, "cleanlab")
 
 
 def spelled(settings: dict[str, Any]) -> str:

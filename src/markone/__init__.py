@@ -9,9 +9,11 @@ if TYPE_CHECKING:
     from markone.data.read import read
     from markone.data.source import Source
     from markone.errors import DataError, LimitError, MarkoneError, MarkoneWarning, ModelFileError, SettingsError
-    from markone.estimators import MIRA, MLP, LinearSVM, LogisticRegression, NaiveBayes, Perceptron
+    from markone.estimators import MIRA, MLP, LinearRegression, LinearSVM, LogisticRegression, NaiveBayes, Perceptron
+    from markone.experiments.auditing import audit
     from markone.experiments.comparing import Comparison, compare
     from markone.experiments.curve import LearningCurve, learning_curve
+    from markone.experiments.findings import Audit
     from markone.experiments.inspecting import Inspection, inspect
     from markone.experiments.trials import Tuning
     from markone.experiments.tuning import tune
@@ -40,6 +42,7 @@ __version__ = "0.1.0"
 __all__ = [
     "MIRA",
     "MLP",
+    "Audit",
     "Bounds",
     "Certificate",
     "Comparison",
@@ -50,6 +53,7 @@ __all__ = [
     "Invariants",
     "LearningCurve",
     "LimitError",
+    "LinearRegression",
     "LinearSVM",
     "LogisticRegression",
     "Margins",
@@ -69,6 +73,7 @@ __all__ = [
     "Tuning",
     "Validation",
     "__version__",
+    "audit",
     "certify",
     "compare",
     "filter_files",
@@ -87,11 +92,14 @@ __all__ = [
 # The modules of the public names. Each is imported at its first use, so that `import markone` is fast.
 HOMES = {
     "MIRA": "markone.estimators",
+    "LinearRegression": "markone.estimators",
     "LinearSVM": "markone.estimators",
     "LogisticRegression": "markone.estimators",
     "MLP": "markone.estimators",
     "NaiveBayes": "markone.estimators",
     "Perceptron": "markone.estimators",
+    "Audit": "markone.experiments.findings",
+    "audit": "markone.experiments.auditing",
     "Comparison": "markone.experiments.comparing",
     "compare": "markone.experiments.comparing",
     "LearningCurve": "markone.experiments.curve",

@@ -20,6 +20,7 @@ Start with `markone demo`, or with your own file: `markone train reviews.csv --t
 """
 COMMANDS = (
     "inspect",
+    "audit",
     "train",
     "predict",
     "evaluate",

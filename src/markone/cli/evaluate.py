@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from markone.cli.options import Flag, Reading, WholeNumber, given
 from markone.cli.shared_options import File, Json, ModelFile, NoProgress, Plot, Threads
+from markone.errors import SettingsError
 
 if TYPE_CHECKING:
     from markone.data.source import Source
@@ -31,6 +32,8 @@ def evaluate(
 
     The report shows the accuracy, and for comparison the accuracy of always predicting the most frequent class;
     precision, recall and F1 of each class; the confusion matrix; and the log-loss of models that have probabilities.
+    For a model of the rule `regression`, it shows R², the mean squared and the mean absolute error with their 95%
+    intervals, Spearman's rank correlation, and the range of the errors.
 
     For example:
 
@@ -67,6 +70,10 @@ def evaluate(
     check_picture(plot, model, data)
     check_kind(model, "classifier", "measure", data)
     predictor = load(model)
+    if predictor.predicts_numbers:
+        for name, value in (("margins", margins), ("plot", plot), ("errors", errors)):
+            if value:
+                raise SettingsError(name, "is for models of classes, and this model predicts numbers; leave it out")
     source = open_data(data, predictor, given(reading), target=target, with_labels=True, threads=threads)
     with watched(source, quiet=quiet) as seen:
         evaluation = predictor.evaluate(seen, threads=threads)

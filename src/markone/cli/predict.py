@@ -6,7 +6,7 @@ from typing import Literal
 
 from markone.cli.options import FileName, Flag, Reading, WholeNumber, columns_to_keep, given
 from markone.cli.shared_options import ModelFile, NoProgress, Out
-from markone.errors import NoDataError
+from markone.errors import NoDataError, SettingsError
 
 
 def predict(
@@ -23,7 +23,7 @@ def predict(
     quiet: NoProgress = False,
     reading: Reading | None = None,
 ) -> None:
-    """Predict labels with a model that `markone train` has saved.
+    """Predict labels with a model that `markone train` has saved, or numbers with one of the rule `regression`.
 
     The predictions are written to standard output, one per line, while the data are read; or to a file. The data are
     read in the same way as the training data, and columns have the same kinds. For an empty file, nothing is written.
@@ -72,6 +72,8 @@ def predict(
         threads = 1
     check_kind(model, "classifier", "use", data)
     predictor = load(model)
+    if scores and predictor.predicts_numbers:
+        raise SettingsError("scores", "are those of classes, and this model predicts numbers; leave it out")
     if probabilities:
         predictor.check_probabilities()
     try:

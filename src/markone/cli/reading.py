@@ -78,17 +78,34 @@ def options_like(
     """Return the arguments of `markone.read`, with the target, that read data like the training data of the model."""
     named = None if data == STANDARD_INPUT else name_says(data)
     format = said.get("format") or usual_format(data, named, model, with_labels=with_labels)
-    options = usual_options(model.reading, format) | dict(said)
-    if any(name in said for name in ("header", "columns")):
-        options = {name: value for name, value in options.items() if name in said or name not in ("header", "columns")}
-    if "format" not in said and format != named:
-        options["format"] = format
+    options = options_for(format, named, model.reading, said)
     if with_labels and target is None and has_target_column(format):
         target = model.target
     kind = model.reading.get("kinds", {}).get(target)
     if with_labels and kind is not None and target is not None:
         options["kinds"] = {target: kind, **options.get("kinds", {})}
     return {"target": target, **options}
+
+
+def options_for(
+    format: str | None, named: str | None, reading: Mapping[str, Any], said: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments of `markone.read` for a file of this format: those that the user gave, and else those of the
+    training data. `named` is the format that the name of the file says."""
+    options = usual_options(reading, format) | dict(said)
+    if any(name in said for name in ("header", "columns")):
+        options = {name: value for name, value in options.items() if name in said or name not in ("header", "columns")}
+    if "format" not in said and format != named:
+        options["format"] = format
+    return options
+
+
+def open_like(data: str, source: Source, said: Mapping[str, Any], threads: int | None) -> Source:
+    """Open data in the same format as a source, with or without labels."""
+    named = None if data == STANDARD_INPUT else name_says(data)
+    own = source.reading.get("format")
+    format = said.get("format") or (own if named in (None, source.reading.get("named")) else named)
+    return read(data, threads=threads, **options_for(format, named, source.reading, said))
 
 
 def labelled(source: Source) -> Source:

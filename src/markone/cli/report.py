@@ -21,7 +21,8 @@ from markone.errors import text_of
 from markone.features.examples import Renamed, fitting
 from markone.model.evaluation import no_better
 from markone.model.model import Model
-from markone.reporting.grids import SCREEN, cells, counted, label_in_words, shortened
+from markone.model.number_evaluation import NumberEvaluation
+from markone.reporting.grids import SCREEN, cells, counted, label_in_words, plain_number, shortened
 
 if TYPE_CHECKING:
     from markone.experiments.inspecting import Remark
@@ -36,6 +37,8 @@ COLUMNS_SHOWN = 30
 REMARKS_SHOWN = 3
 ALREADY_SAID = ("id", "unlabelled")
 """What remarks are about that the report says in other words."""
+OF_CLASSES = ("measurement", "target of ids", "one class", "rare classes", "imbalance", "different labels")
+"""What remarks are about that do not matter if numbers are predicted."""
 FEWEST_RARE, HARDLY = 10, 0.5
 """The fewest examples of a rare class, and the share of them that should be found, before something else is advised."""
 MUCH = 50_000_000
@@ -85,6 +88,8 @@ def about_rare_class(model: Model, evaluation: Evaluation) -> Iterator[str]:
     settings = model.settings
     if settings.class_weight is not None or model.threshold is not None or model.abstention is not None:
         return
+    if model.predicts_numbers:
+        return
     support, recall = evaluation.support, evaluation.recall
     rare = (support >= FEWEST_RARE) & (support * len(support) < support.sum()) & (recall < HARDLY)
     if not rare.any():
@@ -125,7 +130,7 @@ class Report:
         final: bool = False,
         tuning: Tuning | None = None,
         test: str | None = None,
-        evaluation: Evaluation | None = None,
+        evaluation: Evaluation | NumberEvaluation | None = None,
     ) -> None:
         self.model = model
         self.final = final
@@ -196,7 +201,7 @@ class Report:
     def warning(self) -> list[str]:
         """Return a warning if the model is no better than always predicting the most frequent class."""
         history = self.model.history
-        if history.majority is None or not history.passes:
+        if history.majority is None or not history.passes or self.model.predicts_numbers:
             return []
         other = f"--rule {self.model.settings.traits.alternative}"
         accuracy = self.held_out_accuracy()
@@ -215,7 +220,7 @@ class Report:
         last = history[len(history) - 1].mistakes
         if history.rows > MEASURED and last is not None and last < (1 - majority) * history.rows:
             return None
-        return self.model.evaluate(self.source).accuracy
+        return self.model.accuracy(self.source)
 
     def spare(self) -> str:
         """Return a hint to use `--final`, if that would save much space."""
@@ -279,7 +284,8 @@ class Report:
     def found_remarks(self) -> list[Remark]:
         from markone.experiments.inspecting import inspect_sample
 
-        return inspect_sample(self.source).remarks if isinstance(self.source, TableSource) else []
+        found = inspect_sample(self.source).remarks if isinstance(self.source, TableSource) else []
+        return [one for one in found if not (self.model.predicts_numbers and one.about in OF_CLASSES)]
 
     def not_used(self) -> dict[str, str]:
         """Return the columns that have no features, with the reasons."""
@@ -294,7 +300,8 @@ class Report:
 
     def learned(self) -> Iterator[str]:
         model, history = self.model, self.model.history
-        what = f"{counted(len(model.classes), 'class', 'classes')} of {shortened(model.target or 'label', NAME_WIDTH)}"
+        what = "numbers" if model.predicts_numbers else counted(len(model.classes), "class", "classes")
+        what = f"{what} of {shortened(model.target or 'label', NAME_WIDTH)}"
         features = counted(model.features.width, "feature", "features")
         yield f"Learned {what} from {counted(history.rows, 'row', 'rows')} ({model.settings.rule}, {features})."
         for sentence in model.features.shapes_in_words():
@@ -337,7 +344,16 @@ class Report:
             yield f"  Positive class: {label_in_words(self.model.positive)}."
 
     def tested(self) -> Iterator[str]:
-        if self.evaluation is not None and self.test is not None:
+        if self.test is None or self.evaluation is None:
+            return
+        if isinstance(self.evaluation, NumberEvaluation):
+            low, high = self.evaluation.r2_interval
+            yield (
+                f"  R² {self.evaluation.r2:.3f} on {counted(self.evaluation.total, 'row')} of "
+                f"{shortened(self.test, 50)} (95% interval {low:.3f} to {high:.3f}), mean absolute error "
+                f"{plain_number(self.evaluation.mae)}."
+            )
+        else:
             rows = counted(self.evaluation.total, "row", "rows")
             low, high = self.evaluation.interval
             yield (
@@ -409,7 +425,13 @@ class GivenReport(Report):
     """The report about a model that was made from given weights."""
 
     def __init__(
-        self, model: Model, path: str, start: str, *, test: str | None = None, evaluation: Evaluation | None = None
+        self,
+        model: Model,
+        path: str,
+        start: str,
+        *,
+        test: str | None = None,
+        evaluation: Evaluation | NumberEvaluation | None = None,
     ) -> None:
         super().__init__(model, NoSource(), path, [STANDARD_INPUT], test=test, evaluation=evaluation)
         self.start = start

@@ -56,7 +56,8 @@ Plain = Annotated[
     Flag,
     Parameter(
         help="For a table without --rule: use the rule `mira` and straight lines, as in the lectures. By default it is "
-        "`logistic`, and columns have curves and pairs if that is better on held-out training rows."
+        "`logistic`, and columns have curves and pairs if that is better on held-out training rows. For --rule "
+        "regression: no curves and pairs."
     ),
 ]
 Test = Annotated[

@@ -26,7 +26,7 @@ from markone.cli.shared_options import (
     Threads,
 )
 from markone.cli.training import Keeping, check_path, default_name, learn_and_save, progress, save
-from markone.errors import DataError
+from markone.errors import DataError, SettingsError
 
 if TYPE_CHECKING:
     from markone.data.source import Source
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from markone.learning.checkpoints import Checkpoints
     from markone.model.evaluation import Evaluation
     from markone.model.model import Model
+    from markone.model.number_evaluation import NumberEvaluation
 
 
 def train(
@@ -121,6 +122,7 @@ def train(
     from markone.cli.reading import check_given, open_rows
     from markone.cli.report import GivenReport, Report
     from markone.learning.training import train as learn
+    from markone.model.rules import predicts_numbers
 
     chosen, resources = given(learning), {"threads": threads, "memory": memory}
     start = file_of_weights(chosen)
@@ -141,6 +143,8 @@ def train(
     path = out or default_name(data)
     check_path(path, [*data, *filter(None, [features, test, start])])
     check_picture(plot, *data, features, test, from_model, start, written=[path, f"{path}.checkpoint"])
+    if predicts_numbers(chosen.get("rule")):
+        refuse_for_numbers({"tune": tune, "plot": plot, "bounds": bounds})
     base = model_to_start_from(from_model, tune=tune, resume=resume, start=start)
     source = open_rows("train", data, reading, base, target=target, importance=importance, threads=threads)
     spec: Any = features
@@ -169,6 +173,12 @@ def file_of_weights(learning: dict[str, Any]) -> str | None:
 
     start: str | None = learning.get("start")
     return None if start in (None, *get_args(Start)) else start
+
+
+def refuse_for_numbers(options: dict[str, Any]) -> None:
+    for name, value in options.items():
+        if value:
+            raise SettingsError(name, "is for rules that predict classes, not for 'regression'; leave it out")
 
 
 def refuse_without_data(options: dict[str, Any]) -> None:
@@ -216,9 +226,12 @@ def tuned(source: Source, spec: Any, settings: dict[str, Any], *, quiet: bool) -
     return tune(source, features=spec, progress=is_watched(quiet=quiet), **settings)
 
 
-def evaluated(model: Model, test: str, said: dict[str, Any], target: str | None, threads: int | None) -> Evaluation:
+def evaluated(
+    model: Model, test: str, said: dict[str, Any], target: str | None, threads: int | None
+) -> Evaluation | NumberEvaluation:
     """Evaluate the model on the test file. Nothing else reads this file."""
     from markone.cli.reading import open_data
 
     source = open_data(test, model, said, target=target, with_labels=True, threads=threads)
-    return model.evaluate(source, threads=threads)
+    evaluation: Evaluation | NumberEvaluation = model.evaluate(source, threads=threads)
+    return evaluation

@@ -12,9 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.data.source import UNLABELLED, Label
-from markone.errors import DataError
+from markone.errors import DataError, Setting
 
 MOST_FRACTIONS = 20
+
+
+class LabelList(list[Label]):
+    """The labels of a source, by number."""
+
+    fractions = 0
+    """How many of them are numbers with fractions."""
+    last_fraction: Label = None
 
 
 class Labels:
@@ -23,9 +31,8 @@ class Labels:
     def __init__(self, target: str, numbers_are_texts: bool = False) -> None:
         self.target = target
         self.numbers_are_texts = numbers_are_texts
-        self.values: list[Label] = []
+        self.values = LabelList()
         self.numbers: dict[tuple[bool, Label], int] = {}
-        self.fractions = 0
 
     def number(self, value: Label | None) -> int:
         """The number of a label; a new label gets the next number. `UNLABELLED` for None."""
@@ -34,24 +41,22 @@ class Labels:
         key = (isinstance(value, bool), value)
         number = self.numbers.get(key)
         if number is None:
-            self.check_fraction(value)
+            self.count_fraction(value)
             number = self.numbers[key] = len(self.values)
             self.values.append(value)
         return number
 
-    def check_fraction(self, value: Label) -> None:
-        if self.numbers_are_texts:
-            self.fractions += is_fraction_text(str(value))
-        else:
-            self.fractions += isinstance(value, float)
-        if self.fractions > MOST_FRACTIONS:
-            raise DataError(
-                f"the target {self.target!r} has more than {MOST_FRACTIONS} different values with fractions, the last "
-                f"of them {value}. Markone predicts classes, not numbers; divide the values into classes first"
-            )
+    def count_fraction(self, value: Label) -> None:
+        if is_fraction_text(str(value)) if self.numbers_are_texts else isinstance(value, float):
+            self.values.fractions += 1
+            self.values.last_fraction = value
 
     def numbers_of(self, values: Any) -> NDArray[np.int32]:
         """The numbers of a sequence of labels."""
+        if isinstance(values, list) and {*map(type, values)} in ({str}, {int}):
+            # Each different label is looked at once.
+            known = {value: self.number(plain(value)) for value in dict.fromkeys(values)}
+            return np.fromiter(map(known.__getitem__, values), np.int32, len(values))
         return np.fromiter((self.number(plain(value)) for value in values), np.int32)
 
 
@@ -78,6 +83,41 @@ class KnownLabels:
         number = self.exact.get((type(label), label))
         found = [self.written[text] for text in as_written(label) if number is None and text in self.written]
         return found[0] if found else number
+
+
+def check_classes(labels: list[Label], target: str | None) -> None:
+    """Raise an error if labels are numbers that are hardly classes."""
+    if isinstance(labels, LabelList) and labels.fractions > MOST_FRACTIONS:
+        raise DataError(
+            f"the target {target!r} has more than {MOST_FRACTIONS} different values with fractions, one of them "
+            f"{labels.last_fraction}, and this rule predicts classes",
+            advice=("to predict numbers, set ", Setting("rule", "regression"), "; or divide the values into classes"),
+        )
+
+
+def numbers_of(labels: list[Label], target: str | None) -> NDArray[np.float64]:
+    """Return the labels as numbers, which a regression predicts."""
+    found = np.zeros(len(labels))
+    for i, label in enumerate(labels):
+        number = number_in(label)
+        if number is None:
+            raise DataError(
+                f"a regression needs a target of numbers, and {target!r} has the value {label!r:.60}",
+                advice="name another target, or leave out such rows",
+            )
+        found[i] = number
+    return found
+
+
+def number_in(label: Label) -> float | None:
+    """Return a label as a finite number, or None if it is not one."""
+    if isinstance(label, bool) or not isinstance(label, int | float | str):
+        return None
+    try:
+        number = float(label)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 def as_written(label: Label) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.data.blocks import as_scipy
+from markone.data.blocks import as_rows, as_scipy
 from markone.errors import SettingsError
 from markone.experiments.folds import FoldRows
 from markone.features.spec import Features, Function
@@ -92,6 +92,8 @@ class ByRule:
     def answer(self, rows: FoldRows, *, weigh: bool = False) -> Answer:
         rows = rows.weighted(self.settings.class_weight)
         learner = self.learner(rows)
+        if self.settings.traits.predicts_numbers:
+            return numbers_answered(learner, rows)
         history, seconds = taught(learner, rows)
         scorer = learner.scorer()
         scores = scorer.scores(rows.tested_block.rows)
@@ -103,7 +105,19 @@ class ByRule:
     def learner(self, rows: FoldRows) -> Learner:
         settings = table_defaults.after_search(rows.features, self.settings, self.straight)
         settings = with_holdout(settings, len(rows.truth))
+        if settings.traits.predicts_numbers:
+            return new_learner(settings, rows.features, [], [rows.block], rows.truth)
         return new_learner(settings, rows.features, rows.classes, [rows.block])
+
+
+def numbers_answered(learner: Learner, rows: FoldRows) -> Answer:
+    """Train on the training rows of a regression, and predict the numbers of the test rows."""
+    start = time.perf_counter()
+    history = teach(learner, rows.block)
+    seconds = time.perf_counter() - start
+    if history.stopped == "interrupted":
+        raise KeyboardInterrupt
+    return Answer(learner.scores(as_rows(rows.tested))[:, 0].astype(np.float64), None, seconds, history)
 
 
 def taught(learner: Learner, rows: FoldRows) -> tuple[History, float]:
@@ -168,14 +182,17 @@ def by_rule(
 ) -> ByRule:
     """Return a rule with the given settings, and with the features that suit it."""
     settings = settings_for(given, seed)
-    return ByRule(name, settings, spec_of(features, functions, None, countable=settings.traits.counts))
+    traits = settings.traits
+    spec = spec_of(features, functions, None, countable=traits.counts, numbers=traits.predicts_numbers)
+    return ByRule(name, settings, spec)
 
 
 def for_table(given: dict[str, Any], seed: int, features: Any, functions: Mapping[str, Function] | None) -> ByRule:
     """Return the way in which `train` learns from a table if no rule is chosen."""
     settings = settings_for({"rule": table_defaults.RULE, **given}, seed)
-    spec = spec_of(features, functions, None, countable=False, curved=True)
-    return ByRule(table_defaults.RULE, settings, spec, straight=settings_for(given, seed))
+    numbers = settings.traits.predicts_numbers
+    spec = spec_of(features, functions, None, countable=False, curved=True, numbers=numbers)
+    return ByRule(settings.rule, settings, spec, straight=None if numbers else settings_for(given, seed))
 
 
 def settings_for(given: dict[str, Any], seed: int) -> Settings:

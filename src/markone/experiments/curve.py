@@ -159,7 +159,7 @@ def learning_curve(
     given: dict[str, Any] = {**({} if rule is None else {"rule": rule}), **settings}
     wanted = None if sizes is None else checked_sizes(sizes)
     way, regression = way_of(estimator, given, seed, features, functions)
-    sample = open_for(regression, source, target, threads, memory)
+    sample = open_for(way, regression, source, target, threads, memory)
     splits, _ = plan.divide(len(sample), sample.strata)
     learned = len(splits[0].learned)
     chosen = usual_sizes(learned, len(sample.classes)) if wanted is None else wanted

@@ -34,7 +34,11 @@ class FoldRows:
 
     @cached_property
     def block(self) -> Block:
-        """The training rows."""
+        """The training rows. In a regression, the label of a row is its number in the block."""
+        if not self.classes:
+            return Block(
+                as_rows(self.learned), self.learned, np.arange(len(self.truth), dtype=np.int32), self.importance
+            )
         return Block(as_rows(self.learned), self.learned, self.truth.astype(np.int32), self.importance)
 
     @cached_property

@@ -444,8 +444,8 @@ def about_target(labels: Values, target: str | None) -> Iterator[Remark]:
     numbers = [kinds.number(str(value)) for value in labels.dictionary.to_pylist()[: MOST_NUMBERS + 1]]
     if labels.distinct > MOST_NUMBERS and None not in numbers and not pa.types.is_boolean(labels.array.type):
         words = (
-            f"the target {labels.name} has {labels.distinct:,} different numbers. If they are measurements, this is a "
-            "regression, but Markone predicts classes: divide the numbers into a few classes first"
+            f"the target {labels.name} has {labels.distinct:,} different numbers. Are they classes? To predict "
+            "numbers, use the rule 'regression'"
         )
         yield Remark("measurement", target, words)
     elif labels.distinct > rows / 2:

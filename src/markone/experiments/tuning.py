@@ -134,7 +134,8 @@ def tune(
     check_given(given)
     check_named("scaled", switch, scaled)
     check_named("plain", switch, plain)
-    settings_for(given, seed)  # before anything is read
+    if settings_for(given, seed).traits.predicts_numbers:  # before anything is read
+        raise SettingsError("rule", "is 'regression', which tuning does not support; train with it instead")
     sample = open_sample(source, target, threads, memory)
     return tuned(sample, given, features, functions, seed, progress, scaled=scaled, plain=plain)
 

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from markone.checks import check_named, switch
 from markone.errors import SettingsError
-from markone.experiments.contenders import ByEstimator, Way, by_rule, for_table
+from markone.experiments.contenders import ByEstimator, ByRule, Way, by_rule, for_table
 from markone.experiments.folds import divided
 from markone.experiments.loo import left_out
 from markone.experiments.progress import StepProgress, watching
@@ -15,6 +15,7 @@ from markone.experiments.splits import Method, Plan, Split
 from markone.experiments.validation import Validation, about_rows, fold_of, result
 from markone.features.spec import Features, Function
 from markone.learning import table_defaults
+from markone.learning.reading import opened
 from markone.learning.samples import Sample, open_regression, open_sample
 from markone.learning.training import USUAL_RULE
 from markone.model.rules import Rule
@@ -94,7 +95,7 @@ def validate(
     plan = Plan(method=method, folds=folds, repeats=repeats, share=share, seed=seed)
     given: dict[str, Any] = {**({} if rule is None else {"rule": rule}), **settings}
     way, regression = way_of(estimator, given, seed, features, functions)
-    sample = open_for(regression, source, target, threads, memory)
+    sample = open_for(way, regression, source, target, threads, memory)
     curved = estimator is None and method != "loo" and table_defaults.suits(sample.held.columns, given)
     table_defaults.check_plain(check_named("plain", switch, plain), curved)
     if curved and not plain:
@@ -107,14 +108,19 @@ def way_of(
 ) -> tuple[Way, bool]:
     """Return the way to learn by an estimator or by a rule, and whether it is a regression."""
     if estimator is None:
-        return by_rule(given.get("rule", USUAL_RULE), given, seed, features, functions), False
+        by = by_rule(given.get("rule", USUAL_RULE), given, seed, features, functions)
+        return by, by.settings.traits.predicts_numbers
     check_estimator(estimator, given)
     way = ByEstimator(type(estimator).__name__, estimator, Features.of(features, functions))
     return way, is_regressor(estimator)
 
 
-def open_for(regression: bool, source: Any, target: Any, threads: int | None, memory: int | str | None) -> Sample:
+def open_for(
+    way: Way, regression: bool, source: Any, target: Any, threads: int | None, memory: int | str | None
+) -> Sample:
     """Read a sample for regression or for classification."""
+    if regression and isinstance(way, ByRule):
+        source, target = opened(source, target, threads), None
     return (open_regression if regression else open_sample)(source, target, threads, memory)
 
 

@@ -117,6 +117,9 @@ class Curves(Part):
 
     # ---- fitting
 
+    of_numbers = False
+    """Whether the labels are numbers, not classes, so that there is one score."""
+
     def collect(self, batch: Batch) -> Any:
         return self.numbers.read(batch), self.categories.collect(batch)
 
@@ -141,7 +144,7 @@ class Curves(Part):
         if not self.samples:
             return
         labels = np.concatenate([one.labels for one in self.samples])
-        classes = len(np.unique(labels[labels != UNLABELLED]))
+        classes = 2 if self.of_numbers else len(np.unique(labels[labels != UNLABELLED]))
         room = min(ALL_INTERVALS, len(labels), 4 * ALL_INTERVALS // max(2, classes) // 2)
         most = min(MOST_INTERVALS, room // max(1, len(self.bent)))
         for i in range(len(self.numbers.columns)):

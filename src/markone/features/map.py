@@ -57,6 +57,8 @@ class FeatureMap(Brief, Part):
         self.columns = columns
         self.made = made_columns(columns)
         """The columns that the parts use, with pieces of dates instead of dates."""
+        self.of_numbers = False
+        """Whether the labels, while it is fitted, are numbers and not classes."""
         self.parts = parts_of(self.spec, columns)
         if not self.parts:
             raise DataError("there is no column to make features from")
@@ -96,6 +98,8 @@ class FeatureMap(Brief, Part):
 
     def finish(self) -> None:
         for part in self.parts:
+            if isinstance(part, Curves):
+                part.of_numbers = self.of_numbers
             part.finish()
         self.count()
         if self.width == 0:

@@ -203,7 +203,7 @@ class BatchLearner(CommonLearner):
         """Return the current weights, in the type of the rows."""
         if self._weights is None:
             if self._descent is not None:
-                matrix = self._descent.weights()
+                matrix = self._finished(self._descent.weights())
             else:
                 matrix = np.zeros((self.features + 1, self.columns)) if self._start is None else self._start
             with np.errstate(over="ignore"):  # see norm2
@@ -212,11 +212,20 @@ class BatchLearner(CommonLearner):
             self._weights = kind(np.ascontiguousarray(narrow[:-1]), narrow[-1], self.classes)
         return self._weights
 
+    def _finished(self, matrix: Array) -> Array:
+        """Return the weights of a model from those of the solver."""
+        return matrix
+
+    @property
+    def _solver_settings(self) -> OptimumSettings:
+        """The settings for the solver."""
+        return self.settings
+
     def scores(self, rows: Rows, averaged: bool | None = None) -> NDArray[Any]:
         return self.weights().scores(rows)
 
     def scorer(self) -> LinearScorer:
-        return LinearScorer(self.weights(), has_probabilities=True)
+        return LinearScorer(self.weights(), self.settings.traits.has_probabilities)
 
     def visited_rows(self, examples: Followed, visits: int) -> tuple[NDArray[np.int64], int | None]:
         """Return all rows, because each step uses all of them."""
@@ -282,12 +291,13 @@ class Newton(BatchLearner):
         return better
 
     def _make_descent(self, objective: _core.Objective, start: Array | None) -> Descent:
-        if self.settings.penalty == "l1" and self.settings.strength:
-            return NewtonL1(objective, self.settings, start)
+        settings = self._solver_settings
+        if settings.penalty == "l1" and settings.strength:
+            return NewtonL1(objective, settings, start)
         # Given weights need not be a sum of rows, and smooth ones are not.
         if objective.rows < objective.features and start is None and not self.smoothness:
-            return NewtonInRows(objective, self.settings)
-        return NewtonInWeights(objective, self.settings, start, self.smoothness)
+            return NewtonInRows(objective, settings)
+        return NewtonInWeights(objective, settings, start, self.smoothness)
 
 
 class Ascent(BatchLearner):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from markone.data.blocks import is_sparse
 from markone.data.class_order import ClassOrder, continued
-from markone.data.labels import KnownLabels
+from markone.data.labels import KnownLabels, check_classes, numbers_of
 from markone.data.read import read
 from markone.data.source import UNLABELLED, Batch, Label, Source, no_target
 from markone.data.store import RowStore
@@ -45,6 +45,8 @@ class Filling:
     threads: int
     budget: int
     progress: Progress
+    of_numbers: bool = False
+    """Whether the labels are numbers, not classes."""
     keeps_drafts: bool = True
     """Whether rows are made from the drafts of the first reading, so that the source is read only once."""
 
@@ -57,6 +59,8 @@ class Filling:
             assert batch.labels is not None  # because there is a target
             held_out = held_out or self._choice()
             draft = feature_map.absorb(collected, np.where(held_out(batch.labels), np.int32(UNLABELLED), batch.labels))
+            if not self.of_numbers:
+                check_classes(self.source.labels, self.source.target)
             drafts.rows += len(batch)
             self.progress.read(drafts.rows, self.source.progress)
             if feature_map.held() > self.budget:
@@ -159,6 +163,14 @@ def finish_store(store: RowStore, source: Source, known: list[Label], order: Cla
     found = [number(known[i]) if (i := old.number(label)) is not None else number(label) for label in source.labels]
     store.finish(np.array([UNLABELLED if one is None else one for one in found], np.int32))
     return classes
+
+
+def finish_store_of_numbers(store: RowStore, source: Source) -> NDArray[np.float64]:
+    """Finish a store whose labels are numbers, and return the number that each label of the store stands for."""
+    if not len(store.labels_met()):
+        raise DataError("none of the rows has a label")
+    store.finish(np.arange(len(source.labels), dtype=np.int32))
+    return numbers_of(source.labels, source.target)
 
 
 def one_class(label: Label) -> DataError:

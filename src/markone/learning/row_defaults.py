@@ -16,7 +16,9 @@ ones, so that a rare class is hardly ever predicted. The rate is then the same f
 
 A step of `hinge` changes the score of its row by eta · |x|²; with eta = pace / (mean |x|²), this is about `pace`.
 
-All five constants were chosen by cross-validation (docs/rules.md).
+`regression` has the penalty λ = ridge · (mean |x|²) / rows, for a target that is scaled to standard deviation 1.
+
+All six constants were chosen by cross-validation (docs/rules.md).
 """
 
 from __future__ import annotations
@@ -42,8 +44,11 @@ BALANCE = 0.1
 RATE = 2.0
 STRIDE = 5.0
 PACE = 0.5
+RIDGE = 0.1
 TOL = 1e-4
 """The tolerance of the gradient for rows of length 1; shorter rows have smaller gradients."""
+TOL_OF_NUMBERS = 1e-5
+"""The same for `regression`."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,12 @@ def suited(settings: Settings, blocks: Iterable[Block], columns: int) -> Setting
     if not settings.traits.by_rows or not is_open(settings):
         return settings.spelled_out()
     rows = measure(blocks)
+    if settings.traits.predicts_numbers:
+        if settings.strength is None and settings.penalty == "l2":
+            settings = replace(settings, strength=good(RIDGE * rows.length2, rows.importance))
+        if settings.tol is None and rows.length2 < 1:
+            settings = replace(settings, tol=good(TOL_OF_NUMBERS * math.sqrt(rows.length2), 1.0))
+        return settings.spelled_out()
     if "solver" not in settings.traits.by_rows:
         return replace(settings, eta=good(PACE, rows.length2)).spelled_out()
     if settings.solver is None:
@@ -107,6 +118,8 @@ def suited(settings: Settings, blocks: Iterable[Block], columns: int) -> Setting
 
 def is_open(settings: Settings) -> bool:
     """Return whether a default depends on the rows."""
+    if settings.traits.predicts_numbers:
+        return settings.tol is None or (settings.strength is None and settings.penalty == "l2")
     if "solver" not in settings.traits.by_rows:
         return settings.eta is None
     if settings.solver == "online":

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from markone.data.budget import memory_budget
 from markone.data.class_order import ClassOrder
-from markone.data.labels import KnownLabels, plain
+from markone.data.labels import KnownLabels, check_classes, number_in, numbers_of, plain
 from markone.data.read import read
 from markone.data.source import UNLABELLED, Label, Source, no_target
 from markone.data.store import stack
@@ -50,6 +50,13 @@ class Sample:
         return not self.classes
 
     @property
+    def numbers(self) -> NDArray[np.float64] | None:
+        """The number that each label of the source stands for, if its labels are the targets of a regression."""
+        if not self.is_regression or self.held.target is None:
+            return None
+        return numbers_of(self.held.labels, self.held.target)
+
+    @property
     def strata(self) -> NDArray[Any] | None:
         """The classes, whose shares should be the same in every part; None for a regression."""
         return None if self.is_regression else self.truth
@@ -61,10 +68,11 @@ class Sample:
     def fitted(self, features: FeatureMap, rows: NDArray[np.int64]) -> tuple[Matrix, NDArray[np.float64] | None]:
         """Fit the features to these rows, and return their features and importance. The rows are read once."""
         drafts = []
+        features.of_numbers = self.is_regression
         for batch, collected in features.collected(Subset(self.held, rows), self.threads):
             drafts.append(features.absorb(collected, batch.labels))
         features.finish()
-        find_shapes(features, 0)
+        find_shapes(features, 0, self.numbers)
         matrix = stack(list(in_order(features.refine, drafts, self.threads)))
         features.settle()
         weights = self.importance(rows)
@@ -88,6 +96,7 @@ def open_sample(
     """Read a sample for classification. `order` says more about the classes."""
     workers, budget = count_threads(threads), memory_budget(memory)
     held = Held(opened(source, target, threads), budget)
+    check_classes(held.labels, held.target)
     met = [held.labels[number] for number in np.unique(held.label_numbers())]
     classes = (order or ClassOrder()).arrange(met)
     if len(classes) < 2:
@@ -104,7 +113,7 @@ def open_regression(source: Any, target: Any, threads: int | None, memory: int |
         if source.target is None:
             raise no_target()
         held = Held(source, budget)
-        values = np.array([as_number(label) for label in held.labels])[held.label_numbers()]
+        values = numbers_of(held.labels, held.target)[held.label_numbers()]
     elif isinstance(target, str):
         without = Without(read(source, threads=threads), target)
         held = Held(without, budget)
@@ -120,7 +129,7 @@ def open_regression(source: Any, target: Any, threads: int | None, memory: int |
 
 
 def as_number(label: Label | None) -> float:
-    try:
-        return float(label)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise DataError(f"a regression needs a target of numbers, but {label!r:.60} is not a number") from None
+    number = number_in(label)
+    if number is None:
+        raise DataError(f"a regression needs a target of numbers, but {label!r:.60} is not a number")
+    return number

@@ -29,9 +29,10 @@ from markone.features.map import FeatureMap, beside
 from markone.features.numbers import Numbers
 from markone.features.part import Matrix
 from markone.learning.logistic import NewtonInWeights
+from markone.learning.regression import SQUARED_UNIT, TargetObjective, in_units, standard
 from markone.learning.row_defaults import suited
 from markone.learning.smoothness import NONE, Smoothness
-from markone.model.settings import OptimumSettings, Settings
+from markone.model.settings import OptimumSettings, RegressionSettings, Settings
 
 Array = NDArray[np.float64]
 
@@ -50,10 +51,16 @@ SHARE = 4
 MOST_STEPS = 12
 TOL = 3e-4
 """The gap at which the fit is good enough for a comparison."""
+SURE, SURE_OF_NUMBERS = 1.0, 2.0
+"""How many standard errors curves and pairs must gain. Squared errors are large in few rows, so that a gain by chance
+is more likely."""
 NOISE = 10.0
 """The number of rows whose errors are assumed to be noise in each cell."""
 SCREENED = 2**25
 """The largest number of rows times pairs in the search for pairs: it uses fewer rows if there are many pairs."""
+
+
+NUMBERS = Settings(rule="regression")
 
 
 @dataclass
@@ -64,18 +71,21 @@ class Fold:
     tested: NDArray[np.int64]
 
 
-def find_shapes(features: FeatureMap, seed: int) -> None:
-    """Choose the curves and pairs of a feature map that has just been fitted, and number its features again."""
+def find_shapes(features: FeatureMap, seed: int, numbers: Array | None = None) -> None:
+    """Choose the curves and pairs of a feature map that has just been fitted, and number its features again.
+
+    If numbers are predicted, `numbers` has the number that each label stands for.
+    """
     for part in features.parts:
         if isinstance(part, Curves):
-            Search(features, part, seed).run()
+            Search(features, part, seed, numbers).run()
     features.count()
 
 
 class Search:
     """The search for the shapes of one part, with the lines and categories of the other parts beside it."""
 
-    def __init__(self, features: FeatureMap, part: Curves, seed: int) -> None:
+    def __init__(self, features: FeatureMap, part: Curves, seed: int, numbers: Array | None = None) -> None:
         self.part = part
         sample = part.sample()
         plain: list[Matrix] = [one.refine(sample.draft.numbers) for one in features.parts if isinstance(one, Numbers)]
@@ -84,16 +94,23 @@ class Search:
         self.codes = part.places(sample.draft)
         self.rows = np.flatnonzero(sample.labels != UNLABELLED)
         self.labels = np.full(len(sample.labels), UNLABELLED, np.int32)
-        met, numbers = np.unique(sample.labels[self.rows], return_inverse=True)
-        self.labels[self.rows] = numbers
+        met, places = np.unique(sample.labels[self.rows], return_inverse=True)
+        self.labels[self.rows] = places
         self.classes = len(met)
         self.seed = seed
+        self.sure = SURE if numbers is None else SURE_OF_NUMBERS
+        self.targets: Array | None = None
+        if numbers is not None and len(self.rows):
+            self.targets = np.zeros(len(sample.labels))
+            values = numbers[sample.labels[self.rows]]
+            shift, scale = standard(values, np.ones(len(values)), np.dtype(np.float64), bias=True)
+            self.targets[self.rows] = (values - shift) / scale
 
     def run(self) -> None:
         if len(self.rows) < FEWEST_ROWS or self.classes < 2:
             return
         self.folds = list(self.divided())
-        fits = [Fit(self.block(), self.classes, fold) for fold in self.folds]
+        fits = [self.fit(fold) for fold in self.folds]
         lines = np.concatenate([fit.losses(NONE) for fit in fits])
         best, smoothness = lines, None
         for one in SMOOTH if self.part.bent else ():
@@ -106,12 +123,12 @@ class Search:
                 best, smoothness = losses, one
             elif smoothness is not None:
                 break
-        if not gains(lines, best):
+        if not gains(lines, best, self.sure):
             best, smoothness = lines, None
         self.part.shape(smoothness, (), 0.0)
         pairs = self.number_of_pairs(best) if self.part.may_pair else 0
         if pairs:
-            fit = Fit(self.block(), self.classes, Fold(self.rows, self.rows))
+            fit = self.fit(Fold(self.rows, self.rows))
             fit.losses(self.smoothness())
             self.part.shape(smoothness, self.screened(fit, pairs), PAIR_SMOOTH)
 
@@ -123,6 +140,12 @@ class Search:
             tested = np.zeros(len(self.labels), bool)
             tested[mixed[i :: count or SHARE]] = True
             yield Fold(self.rows[~tested[self.rows]], self.rows[tested[self.rows]])
+
+    def fit(self, fold: Fold) -> Fit:
+        """A fit with the present shapes."""
+        if self.targets is None:
+            return Fit(self.block(), self.classes, fold)
+        return NumberFit(self.block(), self.classes, fold, targets=self.targets)
 
     def block(self) -> Block:
         """The rows of the sample with the present shapes."""
@@ -143,7 +166,7 @@ class Search:
             return 0
         found = []
         for fold in self.folds:
-            fit = Fit(self.block(), self.classes, fold)
+            fit = self.fit(fold)
             fit.losses(self.smoothness())
             found.append((fit, self.screened(fit, max(numbers))))
         chosen, before = 0, best
@@ -160,7 +183,7 @@ class Search:
                 break
             if number >= max(len(pairs) for _, pairs in found):
                 break
-        return chosen if gains(before, best) else 0
+        return chosen if gains(before, best, self.sure) else 0
 
     def screened(self, fit: Fit, most: int) -> list[Pair]:
         """The pairs whose cells explain most of the errors of a fit, the best first."""
@@ -192,10 +215,10 @@ def gain_of(part: Curves, pair: Pair, sides: dict[int, NDArray[np.int64]], error
     return gain
 
 
-def gains(before: Array, after: Array) -> bool:
-    """Whether losses have become smaller by more than the standard error of the difference."""
+def gains(before: Array, after: Array, sure: float) -> bool:
+    """Whether losses have become smaller by more than so many standard errors of the difference."""
     less = before - after
-    return bool(less.mean() > less.std() / np.sqrt(len(less)))
+    return bool(less.mean() > sure * less.std() / np.sqrt(len(less)))
 
 
 class Fit:
@@ -210,10 +233,13 @@ class Fit:
     def widened(self, block: Block) -> Fit:
         """The same fit with the features of another block, starting from the weights of the features that stay."""
         if self.start is None:
-            return Fit(block, self.classes, self.fold)
+            return self.like_this(block, None)
         start = np.zeros((block.matrix.shape[1] + 1, self.start.shape[1]))
         same = min(len(start), len(self.start)) - 1
         start[:same], start[-1] = self.start[:same], self.start[-1]
+        return self.like_this(block, start)
+
+    def like_this(self, block: Block, start: Array | None) -> Fit:
         return Fit(block, self.classes, self.fold, start)
 
     def losses(self, smoothness: Smoothness) -> Array:
@@ -225,8 +251,7 @@ class Fit:
             self.block.matrix[self.fold.learned],
             self.block.labels[self.fold.learned],
         )
-        settings = suited(Settings(rule="logistic", solver="newton"), [training], columns)
-        descent = NewtonInWeights(of, OptimumSettings.of(settings), self.start, smoothness)
+        descent = NewtonInWeights(of, self.settings(training), self.start, smoothness)
         for _ in range(MOST_STEPS):
             before = descent.objective
             descent.step(TOL)
@@ -236,9 +261,19 @@ class Fit:
         self._pulls = descent.pulls[:, :columns] * of.importance
         tested = self.objective(self.fold.tested)
         scores = np.zeros((tested.rows, tested.stride))
-        pulls = np.zeros_like(scores)
         tested.score(descent.weights(), scores)
+        return self.losses_of(tested, scores)
+
+    def settings(self, training: Block) -> OptimumSettings:
+        """The settings with the default penalty for these rows."""
+        columns = 1 if self.classes == 2 else self.classes
+        return OptimumSettings.of(suited(Settings(rule="logistic", solver="newton"), [training], columns))
+
+    def losses_of(self, tested: _core.Objective, scores: Array) -> Array:
+        """The loss of each tested row."""
+        pulls = np.zeros_like(scores)
         tested.judge(scores, pulls)
+        columns = 1 if self.classes == 2 else self.classes
         return -np.log1p(-np.minimum(self.missed(pulls[:, :columns] * tested.importance, self.fold.tested), 1 - 1e-12))
 
     def missed(self, pulls: Array, rows: NDArray[np.int64]) -> Array:
@@ -254,3 +289,29 @@ class Fit:
 
     def objective(self, rows: NDArray[np.int64]) -> _core.Objective:
         return _core.Objective(self.block.rows, self.block.labels, self.classes, None, rows)
+
+
+class NumberFit(Fit):
+    """Least squares on the rows of a fold, with targets that are scaled to standard deviation 1."""
+
+    def __init__(self, block: Block, classes: int, fold: Fold, start: Array | None = None, *, targets: Array) -> None:
+        super().__init__(block, 2, fold, start)  # one score for each row
+        self.targets = targets
+
+    def like_this(self, block: Block, start: Array | None) -> Fit:
+        return NumberFit(block, self.classes, self.fold, start, targets=self.targets)
+
+    def settings(self, training: Block) -> OptimumSettings:
+        return in_units(RegressionSettings.of(suited(NUMBERS, [training], 1)), SQUARED_UNIT)
+
+    def losses_of(self, tested: _core.Objective, scores: Array) -> Array:
+        losses: Array = (scores[:, 0] - self.targets[self.fold.tested]) ** 2 / 2
+        return losses
+
+    def errors(self) -> tuple[Array, Array]:
+        """The errors in standard deviations, and the curvature of the loss; both in the scale of two classes."""
+        spread = (_core.sum((self._pulls**2).ravel()) / len(self._pulls)) ** 0.5 or 1.0
+        return self._pulls / (2 * spread), np.full_like(self._pulls, SQUARED_UNIT)
+
+    def objective(self, rows: NDArray[np.int64]) -> _core.Objective:
+        return TargetObjective(self.block, self.targets, rows, NUMBERS)

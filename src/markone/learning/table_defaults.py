@@ -16,7 +16,7 @@ from markone.errors import SettingsError
 from markone.features.curves import Curves
 from markone.features.derived import made_columns
 from markone.features.map import FeatureMap
-from markone.model.rules import Rule
+from markone.model.rules import Rule, predicts_numbers
 from markone.model.settings import Settings
 
 RULE: Rule = "logistic"
@@ -24,11 +24,15 @@ KINDS = ("numeric", "boolean", "categorical", "set")
 TEXT = "text"
 OF_BOTH = ("holdout", "seed", "tie", "bias", "class_weight")
 """The settings that leave the choice of the rule open. Others, such as `C`, are about another rule."""
+OF_NUMBERS = ("rule", "seed", "bias", "loss", "quantile")
+"""The settings with which tables have curves if numbers are predicted."""
 
 
 def suits(columns: Iterable[Column], given: Mapping[str, Any]) -> bool:
     """Return whether the defaults for tables apply to these columns and the given settings."""
     kinds = {column.kind for column in made_columns(tuple(columns))}
+    if predicts_numbers(given.get("rule")):
+        return kinds <= {*KINDS} and given.keys() <= {*OF_NUMBERS}
     return kinds <= {*KINDS, TEXT} and kinds != {TEXT} and given.keys() <= {*OF_BOTH}
 
 
@@ -45,6 +49,6 @@ def check_plain(plain: bool, suited: bool) -> None:
     if plain and not suited:
         raise SettingsError(
             "plain",
-            "is about tables of numbers and categories without a rule or other settings; here there are no curves, so "
-            "leave it out",
+            "is about tables of numbers and categories without a rule (or with 'regression') or other settings; here "
+            "there are no curves, so leave it out",
         )

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from hashlib import sha256
 from inspect import signature
 from typing import Any, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from markone.checks import as_kept, check_named, switch
 from markone.data.class_order import ClassOrder
+from markone.data.labels import numbers_of
 from markone.data.read import read
 from markone.data.source import Label, Source
 from markone.data.store import RowStore
@@ -28,7 +31,7 @@ from markone.learning.learners import new_learner
 from markone.learning.mistake_bounds import Bounding, check_theory, not_bounded, wanted
 from markone.learning.passes import LearnerTraining
 from markone.learning.progress import Progress
-from markone.learning.reading import Filling, finish_store, opened
+from markone.learning.reading import Filling, finish_store, finish_store_of_numbers, opened
 from markone.learning.run import Run, check_same_settings, other_data
 from markone.learning.run_options import Callback, RunOptions
 from markone.learning.shapes import find_shapes
@@ -40,7 +43,7 @@ from markone.model.counts import Counts, count_strongest
 from markone.model.given_weights import GivenWeights, WeightsByName
 from markone.model.history import History
 from markone.model.model import Model, load
-from markone.model.rules import SOLVERS, Rule, owners_of
+from markone.model.rules import SOLVERS, Rule, owners_of, predicts_numbers
 from markone.model.settings import Settings, TrainSettings
 from markone.model.settings import Start as NamedStart
 from markone.storage.container import Path
@@ -85,8 +88,8 @@ def train(
         The target, as for `markone.read`, if `source` is not yet a source.
     rule
         The learning rule: `perceptron`, `mira` or `hinge`, which take a step at each example; `logistic` or `svm`,
-        which converge to an optimum; `naive-bayes`, which counts; or `mlp`, a network with hidden layers. `mira` by
-        default.
+        which converge to an optimum; `naive-bayes`, which counts; `mlp`, a network with hidden layers; or `regression`,
+        which predicts numbers instead of classes. `mira` by default.
     features
         The specification of the features: a `Features`, a dict, the name of a TOML file, or "email" for mails. By
         default every column is used, in a way that depends on its kind.
@@ -142,7 +145,8 @@ def train(
         By default, a table of numbers and categories is learned by `logistic`, with curves of numeric columns and pairs
         of columns, as far as they help on held-out training rows, if no rule is chosen, and no other setting than
         `holdout`, `class_weight`, `seed`, `tie` and `bias`. With columns of text beside them, this is so only if curves
-        or pairs help. True for `mira` and straight lines, as in the lectures.
+        or pairs help. True for `mira` and straight lines, as in the lectures. `regression` has curves and pairs, too,
+        for tables without texts, unless there are other settings than its loss, `seed` and `bias`.
     settings
         All other settings, as in `markone.Settings`: `epochs`, `C`, `holdout` and so on. By default, one row of twenty
         is held out, or none if there are few rows.
@@ -157,6 +161,9 @@ def train(
     given, weights = with_start(given, start)
     check_names(given)
     order = ClassOrder.of(positive, classes)
+    if predicts_numbers(rule):
+        named = {"positive": positive, "classes": classes, "threshold": threshold, "abstain": abstain}
+        check_for_numbers(**named, start=weights, from_model=from_model)
     options = RunOptions.of(
         checkpoint=checkpoint, resume=resume, callback=callback, progress=progress, threads=threads, memory=memory
     )
@@ -173,20 +180,22 @@ def train(
     usual = not watched if scaled is None else check_named("scaled", switch, scaled)
     if features is None and scaled is not None:
         features = {}
-    spec = spec_of(features, functions, earlier, countable=checked.traits.counts, scaled=usual)
+    of_numbers = checked.traits.predicts_numbers
+    spec = spec_of(features, functions, earlier, countable=checked.traits.counts, scaled=usual, numbers=of_numbers)
     source = opened(source, target, threads)
     free = earlier is None and weights is None and not watched and scaled is None
     curved = free and table_defaults.suits(source.columns, given)
     table_defaults.check_plain(check_named("plain", switch, plain), curved)
     straight = None
     if curved and not plain:
-        checked, straight = settings_of({"rule": table_defaults.RULE, **given}, None), checked
-        spec = spec_of(features, functions, None, countable=False, curved=True)
+        if not of_numbers:
+            checked, straight = settings_of({"rule": table_defaults.RULE, **given}, None), checked
+        spec = spec_of(features, functions, None, countable=False, curved=True, numbers=of_numbers)
     wishes = Wishes.of(threshold, abstain, earlier)
     wishes.check(checked, given)
-    holdout = checked.holdout if kept or "holdout" in given else wishes.holdout
+    holdout = checked.holdout if kept or "holdout" in given or of_numbers else wishes.holdout
     with RowStore(options.memory) as store:
-        filling = Filling(source, holdout, checked.seed, options.threads, options.memory, options.progress)
+        filling = Filling(source, holdout, checked.seed, options.threads, options.memory, options.progress, of_numbers)
         if kept is not None:
             begun = take_up(kept, filling, store, checked)
         elif base is not None:
@@ -285,7 +294,10 @@ class ClassifierTraining(LearnerTraining[Model]):
 
     def digest(self) -> str:
         """Return a digest of the rows, and of the first weights if they were given."""
-        return f"{self.store.digest} {self.given_start}" if self.given_start else self.store.digest
+        digest = self.store.digest
+        if self.start.numbers is not None:
+            digest += sha256(self.start.numbers.tobytes()).hexdigest()
+        return f"{digest} {self.given_start}" if self.given_start else digest
 
     def unfinished(self, best: Saved | None, history: History, resume: Saved) -> Model:
         return self.model(history, resume, decisions=self.wishes.unfulfilled())
@@ -294,6 +306,8 @@ class ClassifierTraining(LearnerTraining[Model]):
         if self.bounding is not None:
             self.bounding.finish(self.stored.learned())
         self.use_best(best)
+        if self.start.numbers is not None:
+            return self.model(history, resume)
         weights, counts = self.learner.scorer().weights, None
         if weights is not None:
             counts = count_strongest(weights, self.stored.learned(), len(self.start.classes), self.start.features)
@@ -368,7 +382,10 @@ class Start:
 
     features: FeatureMap
     classes: list[Label]
+    """The classes; empty if numbers are predicted."""
     learner: Learner
+    numbers: NDArray[np.float64] | None = None
+    """The number that each label stands for, if numbers are predicted."""
 
 
 def begin(
@@ -385,7 +402,13 @@ def begin(
     features = FeatureMap(spec, filling.source.columns)
     if scaled is not None:
         features.check_scaled(scaled)
+    features.of_numbers = filling.of_numbers
     drafts = filling.learn_features(features)
+    if filling.of_numbers:
+        numbers = numbers_of(filling.source.labels, filling.source.target)
+        find_shapes(features, settings.seed, numbers)
+        filling.add_rows(store, features, drafts)
+        return begin_with_numbers(filling.source, store, settings, features)
     find_shapes(features, settings.seed)
     settings = with_holdout(table_defaults.after_search(features, settings, straight), filling)
     filling.add_rows(store, features, drafts)
@@ -393,6 +416,13 @@ def begin(
     weigh(store, settings.class_weight, classes)
     rows = StoredExamples(store, settings).learned()
     return Start(features, classes, new_learner(settings, features, classes, rows))
+
+
+def begin_with_numbers(source: Source, store: RowStore, settings: Settings, features: FeatureMap) -> Start:
+    """Start a training whose labels are numbers, when the rows are in the store."""
+    numbers = finish_store_of_numbers(store, source)
+    rows = StoredExamples(store, settings).learned()
+    return Start(features, [], new_learner(settings, features, [], rows, numbers), numbers)
 
 
 def learn_on(base: Model, filling: Filling, store: RowStore, settings: Settings) -> Start:
@@ -424,6 +454,8 @@ def take_up(kept: Model, filling: Filling, store: RowStore, settings: Settings) 
     check_patience(settings)
     filling.source = fitting(filling.source, kept.features.columns)
     filling.add_rows(store, kept.features)
+    if filling.of_numbers:
+        return begin_with_numbers(filling.source, store, settings, kept.features)
     if finish_store(store, filling.source, kept.classes) != kept.classes:
         raise DataError(other_data(ClassifierTraining.visited))
     weigh(store, settings.class_weight, kept.classes)
@@ -431,6 +463,17 @@ def take_up(kept: Model, filling: Filling, store: RowStore, settings: Settings) 
 
 
 # ---- arguments and settings
+
+
+def check_for_numbers(**given: Any) -> None:
+    """Raise an error for arguments that a rule that predicts numbers does not have."""
+    for name, value in given.items():
+        if value is not None and name in ("positive", "classes", "threshold", "abstain"):
+            raise SettingsError(name, "is about classes, and the rule 'regression' predicts numbers; leave it out")
+        if value is not None:
+            raise SettingsError(
+                name, "is not possible for the rule 'regression', which converges to one optimum from any start"
+            )
 
 
 def check_names(settings: dict[str, Any]) -> None:
@@ -502,9 +545,10 @@ def spec_of(
     countable: bool,
     scaled: bool = True,
     curved: bool = False,
+    numbers: bool = False,
 ) -> Features:
     if base is None:
-        return Features.of(features, functions, countable=countable, scaled=scaled, curved=curved)
+        return Features.of(features, functions, countable=countable, scaled=scaled, curved=curved, numbers=numbers)
     if features is None:
         return base.features.spec
     columns = base.features.columns

@@ -152,9 +152,9 @@ class Explanation(Shown):
     """
 
     prediction: Label
-    """The class with the best score."""
-    runner_up: Label
-    """The second-best class."""
+    """The class with the best score; for a regression, the number."""
+    runner_up: Label | None
+    """The second-best class; None for a regression."""
     tables: tuple[ScoreTable, ...]
     """With two classes, the table of the second. With more, the tables of the winner and of the runner-up, which have
     the same features in the same order."""
@@ -175,12 +175,12 @@ class Explanation(Shown):
     """What else decides about the prediction: a threshold, or abstention."""
 
     def in_brief(self) -> str:
-        return f"{self.prediction!r}, then {self.runner_up!r}"
+        return f"{self.prediction!r}" if self.runner_up is None else f"{self.prediction!r}, then {self.runner_up!r}"
 
     def as_dict(self) -> dict[str, Any]:
         found = {
             "prediction": plain_label(self.prediction),
-            "runner_up": plain_label(self.runner_up),
+            "runner_up": None if self.runner_up is None else plain_label(self.runner_up),
             "tables": [table.as_dict() for table in self.tables],
             "texts": [text.as_dict() for text in self.texts],
             **({"remark": self.remark} if self.remark else {}),
@@ -189,7 +189,10 @@ class Explanation(Shown):
 
     def parts(self) -> Iterator[str | Grid | Chart | list[MarkedText]]:
         score, supported = f"{self.difference.score:.6g}", label_in_words(self.difference.label)
-        if len(self.tables) == 1:
+        if self.runner_up is None:
+            yield f"prediction: {score}"
+            what = "The prediction is the sum of the products"
+        elif len(self.tables) == 1:
             yield f"prediction: {label_in_words(self.prediction)}"
             what = f"The score of {supported} is {score}"
         else:
@@ -272,6 +275,7 @@ def explain_row(
         decided, decided_weights = products[:, 0] - products[:, 1], weights[:, 0] - weights[:, 1]
         decided_sum, decided_bias = float(sums[0] - sums[1]), float(bias[0] - bias[1])
 
+    labels = model.sides
     present = np.flatnonzero(values)
     names = [model.features.name(number) for number in features[present].tolist()]
     has_bias = model.scorer.adds_up and (model.settings.bias or bias.any())
@@ -282,7 +286,7 @@ def explain_row(
         own = [None if math.isnan(one) else one for one in weight[present].tolist()]
         facts = zip(names, values[present].tolist(), own, product[present].tolist(), strict=True)
         rows = [*(Row(*one) for one in facts), Row(BIAS, 1.0, bias, bias)]
-        return ScoreTable(model.classes[number], score, [rows[i] for i in order])
+        return ScoreTable(labels[number], score, [rows[i] for i in order])
 
     of_classes = columns if len(columns) > 1 else [1]
     tables = tuple(
@@ -292,7 +296,9 @@ def explain_row(
     difference = tables[0] if len(tables) == 1 else table(winner, decided_sum, decided_weights, decided, decided_bias)
     products_by_feature = dict(zip(features[present].tolist(), decided[present].tolist(), strict=True))
     marked = mark_texts(model.features, {name: some.bytes_of(row) for name, some in texts.items()}, products_by_feature)
-    prediction, runner_up, against = (model.classes[i] for i in (winner, second, second if len(columns) > 1 else 0))
+    prediction, runner_up, against = (labels[i] for i in (winner, second, second if len(columns) > 1 else 0))
+    if model.predicts_numbers:
+        prediction, runner_up = decided_sum, None
     adds_up, remark = model.scorer.adds_up, about_decision(model, scores)
     return Explanation(prediction, runner_up, tables, difference, against, marked, top, adds_up, remark)
 
@@ -408,12 +414,19 @@ class ModelExplanation(Shown):
     """How many features the model has."""
     top: int
     """The number of rows that are shown for each class; `as_dict` and `sides` contain more."""
+    target: str | None = None
+    """The name of the numbers that the model predicts; None if it predicts classes."""
     shapes: Shapes = field(default_factory=lambda: Shapes([], []))
     """The curves of columns, and the heat maps of pairs of columns, if the model has any. The strongest are shown in a
     terminal, and all of them in HTML."""
 
     def in_brief(self) -> str:
-        return f"{counted(self.features, 'feature')}, {counted(len(self.classes), 'class', 'classes')}"
+        return f"{counted(self.features, 'feature')}, {self.predicted()}"
+
+    def predicted(self) -> str:
+        if self.target is not None:
+            return f"predicts {label_in_words(self.target)}"
+        return counted(len(self.classes), "class", "classes")
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -446,7 +459,7 @@ class ModelExplanation(Shown):
         """Return the strongest features of each class."""
         rows = sum(facts.examples or 0 for facts in self.classes)
         learned = f", learned from {rows:,} examples" if rows else ""
-        yield f"{counted(self.features, 'feature')}, {counted(len(self.classes), 'class', 'classes')}{learned}"
+        yield f"{counted(self.features, 'feature')}, {self.predicted()}{learned}"
         for side in self.sides:
             if side.speaks_for:
                 yield ""
@@ -484,10 +497,12 @@ def explain_weights(model: Model, weights_of_features: Weights, top: int) -> Mod
         for feature, weight in zip(features.tolist(), weights.tolist(), strict=True):
             count = None if counts is None else counts.of(feature, number)
             strong.append(Strong(model.features.name(feature), weight, *(count or (None, None, None))))
-        sides.append(Side(number, model.classes[number], speaks_for, strong))
-    facts = [ClassFacts(*one) for one in zip(model.classes, examples, bias, strict=True)]
-    shapes = shapes_of(model.features, model.classes, weights_of_features.matrix())
-    return ModelExplanation(facts, sides, model.features.width, top, shapes)
+        sides.append(Side(number, model.sides[number], speaks_for, strong))
+    facts = [ClassFacts(*one) for one in zip(model.sides, examples, bias, strict=True)]
+    target = (model.target or "numbers") if model.predicts_numbers else None
+    labels: list[Label] = model.classes if target is None else [None, target]
+    shapes = shapes_of(model.features, labels, weights_of_features.matrix())
+    return ModelExplanation(facts, sides, model.features.width, top, target, shapes)
 
 
 def odds_in_words(odds: float | None) -> str:

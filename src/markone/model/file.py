@@ -38,6 +38,9 @@ FACTS = {"kind", "settings", "classes", "history", "target", "reading", "feature
 ADDED = {"scorer", "calibrator", "threshold", "abstention"}
 """Facts that older files do not have: they only have linear models, without probabilities from held-out rows."""
 PARTS = ("features", "counts", "resume", *sorted(ADDED))
+LATER_SETTINGS = ("quantile",)
+"""Settings that older files do not have. They are left out if they are None, so that the same training makes the same
+file as before."""
 ADDED_TO_PASSES = ("objective", "gap")
 ADDED_TO_HISTORY = ("bounds",)
 Arrays = dict[str, NDArray[Any]]
@@ -85,7 +88,11 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
     parts |= {name: part.save() for name, part in own.items() if part is not None}
     facts = {
         "kind": KIND,
-        "settings": {name: in_json(value) for name, value in asdict(model.settings).items()},
+        "settings": {
+            name: in_json(value)
+            for name, value in asdict(model.settings).items()
+            if value is not None or name not in LATER_SETTINGS
+        },
         "classes": model.classes,
         "history": history_in_json(model.history),
         "target": model.target,
@@ -108,11 +115,12 @@ def parts_of(saved: Saved, functions: Mapping[str, Function] | None = None) -> d
         raise DataError(f"it contains {facts.get('kind')!r:.50} instead of a classifier; {known}")
     check_keys({**dict.fromkeys(ADDED), **facts}, FACTS | ADDED, "the model")
     parts, weights = divide(saved)
-    settings, classes, history = settings_of(facts["settings"]), classes_of(facts["classes"]), history_of(facts)
+    settings, history = settings_of(facts["settings"]), history_of(facts)
+    classes = classes_of(facts["classes"], settings)
     need(facts["target"] is None or isinstance(facts["target"], str), "the name of the target is not a string")
     if parts["features"] is None:
         raise DataError("it has no features")
-    scorer = scorer_of(parts["scorer"], weights, settings, len(classes))
+    scorer = scorer_of(parts["scorer"], weights, settings, len(classes) or 2)  # a regression has one score, too
     return {
         "features": FeatureMap.load(parts["features"], scorer.features, functions),
         "classes": classes,
@@ -208,7 +216,10 @@ def reading_of(found: Any) -> dict[str, Any]:
     return dict(found)
 
 
-def classes_of(found: Any) -> list[Label]:
+def classes_of(found: Any, settings: Settings) -> list[Label]:
+    if settings.traits.predicts_numbers:
+        need(found == [], "it predicts numbers, but has classes")
+        return []
     need(isinstance(found, list) and all(type(label) in (str, int, bool, float) for label in found), "it has no labels")
     need(len(found) >= 2, "it has fewer than two classes")
     need(len({(type(label), label) for label in found}) == len(found), "a label occurs twice")

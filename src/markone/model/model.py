@@ -13,7 +13,7 @@ from markone import _core
 from markone.brief import Brief
 from markone.checks import check_named, whole
 from markone.data.blocks import as_rows
-from markone.data.labels import KnownLabels
+from markone.data.labels import KnownLabels, numbers_of
 from markone.data.source import UNLABELLED, Batch, Label, Source
 from markone.errors import SettingsError
 from markone.features.examples import completed, is_one, opened
@@ -23,7 +23,7 @@ from markone.features.spec import Function
 from markone.model.calibrator import Calibrator
 from markone.model.counts import Counts
 from markone.model.decisions import ABSTAINED, Abstention, Threshold
-from markone.model.evaluation import Evaluation, EvaluationTally, log_probabilities, of_each_class
+from markone.model.evaluation import EvaluationTally, log_probabilities, of_each_class
 from markone.model.explaining import Explanation, check_top, explain_examples
 from markone.model.file import making, parts_of, to_saved
 from markone.model.given_models import parts_of_tables, parts_of_weights
@@ -31,6 +31,7 @@ from markone.model.given_weights import WeightsByName
 from markone.model.history import History
 from markone.model.losses import Losses, LossTally
 from markone.model.margins import functional_margins
+from markone.model.number_evaluation import NumberEvaluation, evaluate_numbers
 from markone.model.rules import Rule
 from markone.model.running import RunningTotals, check_running, explain_running
 from markone.model.scorer import Scorer
@@ -68,7 +69,7 @@ class Model(Brief):
         self.features = features
         """The feature map, which turns examples into rows of named features."""
         self.classes = classes
-        """The labels, in the order of the columns of `scores`."""
+        """The labels, in the order of the columns of `scores`; empty for a regression, which predicts numbers."""
         self.settings = settings
         """The settings of the training."""
         self.history = history
@@ -215,6 +216,18 @@ class Model(Brief):
         return cls(**parts)
 
     @property
+    def predicts_numbers(self) -> bool:
+        """Whether it predicts numbers, not classes."""
+        return self.settings.traits.predicts_numbers
+
+    @property
+    def sides(self) -> list[Label]:
+        """What the weights support: the classes or, for a regression, smaller and larger numbers."""
+        if not self.predicts_numbers:
+            return self.classes
+        return [f"{size} {self.target or 'numbers'}" for size in ("smaller", "larger")]
+
+    @property
     def positive(self) -> Label | None:
         """The positive class of two, which is the second; None if there are more classes."""
         return self.classes[1] if len(self.classes) == 2 else None
@@ -253,14 +266,18 @@ class Model(Brief):
         return self
 
     def in_brief(self) -> str:
+        if self.predicts_numbers:
+            return f"{self.settings.rule}, {counted(self.features.width, 'feature')}, predicts numbers"
         shown = ", ".join(map(repr, self.classes[:5])) + (", ..." if len(self.classes) > 5 else "")
         classes = counted(len(self.classes), "class", "classes")
         return f"{self.settings.rule}, {counted(self.features.width, 'feature')}, {classes}: {shown}"
 
     def predict(self, examples: Any, *, threads: int | None = None) -> Any:
         """Return the label of each example, or a single label for a single text, dict or image. A label is None where a
-        model with `abstention` makes no prediction."""
-        numbers, _ = self.decide(examples, threads=threads)
+        model with `abstention` makes no prediction. A regression returns numbers."""
+        numbers, scores = self.decide(examples, threads=threads)
+        if self.predicts_numbers:
+            return float(scores[0, 0]) if self._is_one(examples) else scores[:, 0].astype(np.float64)
         return self.labels_of(numbers)[0] if self._is_one(examples) else self._labels[numbers]
 
     def winners(self, scores: NDArray[Any]) -> NDArray[np.int64]:
@@ -276,9 +293,12 @@ class Model(Brief):
         return [None if number == ABSTAINED else self.classes[number] for number in numbers.tolist()]
 
     def scores(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float32]:
-        """Return a row of scores for each example, in the order of `classes`. With two classes, the first scores 0."""
+        """Return a row of scores for each example, in the order of `classes`. With two classes, the first scores 0.
+
+        A regression has one score for each example, which is its prediction.
+        """
         _, scores = self.decide(examples, threads=threads)
-        found = of_each_class(scores)
+        found: NDArray[np.float32] = scores[:, 0] if self.predicts_numbers else of_each_class(scores)
         return found[0] if self._is_one(examples) else found
 
     def decide(self, examples: Any, *, threads: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
@@ -292,9 +312,12 @@ class Model(Brief):
         found = [(winners, scores) for _, winners, scores in self.answers(examples, threads=threads)]
         if len(found) == 1:
             return found[0]
-        none = np.zeros((0, 1 if len(self.classes) == 2 else len(self.classes)), np.float32)
+        none = np.zeros((0, 1 if self.scorer.classes == 2 else self.scorer.classes), np.float32)
         numbers = np.concatenate([np.zeros(0, np.int64), *(winners for winners, _ in found)])
         return numbers, np.concatenate([none, *(scores for _, scores in found)])
+
+    def _as_rows(self, scores: NDArray[Any]) -> NDArray[Any]:
+        return scores[:, 0] if self.predicts_numbers else of_each_class(scores)
 
     def probabilities(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float64]:
         """Return a row of probabilities for each example, in the order of `classes`, or one row for a single example.
@@ -316,6 +339,7 @@ class Model(Brief):
 
     def check_probabilities(self) -> None:
         """Raise an error if the model has no probabilities."""
+        self.need_classes("probabilities")
         if not self.has_probabilities:
             raise SettingsError(
                 "probabilities",
@@ -384,12 +408,20 @@ class Model(Brief):
 
     def accuracy(self, examples: Any, target: Any = None, *, threads: int | None = None) -> float:
         """Return the share of labelled examples that are classified correctly; `target` is as for `evaluate`."""
-        return self.evaluate(examples, target, threads=threads).accuracy
+        self.need_classes("accuracy")
+        found: float = self.evaluate(examples, target, threads=threads).accuracy
+        return found
 
-    def evaluate(self, examples: Any, target: Any = None, *, threads: int | None = None) -> Evaluation:
-        """Return the number of right and wrong predictions for labelled examples, and measures computed from them.
+    def need_classes(self, what: str) -> None:
+        """Raise an error if the model predicts numbers."""
+        if self.predicts_numbers:
+            raise SettingsError("rule", f"is {self.settings.rule!r}, which predicts numbers and has no {what}")
 
-        Labels that the model does not know count as mistakes.
+    def evaluate(self, examples: Any, target: Any = None, *, threads: int | None = None) -> Any:
+        """Return the number of right and wrong predictions for labelled examples, and measures computed from them, as
+        an `Evaluation`. Labels that the model does not know count as mistakes.
+
+        For a regression, return the errors of its predictions as a `NumberEvaluation`.
 
         Parameters
         ----------
@@ -409,12 +441,23 @@ class Model(Brief):
         0.5
         """
         source = self.labelled(examples, target)
+        if self.predicts_numbers:
+            return self._evaluated_numbers(source, threads)
         tally = EvaluationTally(self.classes, self.log_probabilities if self.has_probabilities else None)
         tally.threshold, tally.abstention = self.threshold, self.abstention
         for batch, winners, scores in self.answers(source, threads=threads):
             assert batch.labels is not None  # because there is a target
             tally.add(source.labels, batch.labels, winners, scores)
         return tally.evaluation()
+
+    def _evaluated_numbers(self, source: Source, threads: int | None) -> NumberEvaluation:
+        found, labels = [np.zeros(0)], [np.zeros(0, np.int32)]
+        for batch, _, scores in self.answers(source, threads=threads):
+            assert batch.labels is not None  # because there is a target
+            found.append(scores[:, 0].astype(np.float64))
+            labels.append(batch.labels)
+        numbers = np.append(numbers_of(source.labels, source.target), np.nan)  # the last is that of a missing label
+        return evaluate_numbers(numbers[np.concatenate(labels)], np.concatenate(found), self.settings)
 
     def errors(
         self, examples: Any, target: Any = None, *, most: int = 10, top: int = 8, threads: int | None = None
@@ -438,6 +481,7 @@ class Model(Brief):
         >>> model.errors(["free tea", "see me"], target=["spam", "spam"])
         [<WorstError: row 2 is 'spam', and not 'ham'>]
         """
+        self.need_classes("errors of classes")
         most = check_named("most", whole(1), most)
         return worst_errors(self, self.labelled(examples, target), most, check_top(top), threads)
 
@@ -454,6 +498,7 @@ class Model(Brief):
         >>> model.losses(["free tea", "see me"], target=["spam", "ham"]).zero_one
         0.0
         """
+        self.need_classes("losses of classes")
         source = self.labelled(examples, target)
         number = self.label_numbers(source)
         tally = LossTally(len(self.classes))
@@ -527,10 +572,14 @@ class Model(Brief):
         """
         from markone.model.card import card_of
 
+        self.need_classes("card")
         return card_of(self, name)
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
-        """Return the weights of each feature by name, in the order of `classes`. With two classes, the first has 0."""
+        """Return the weights of each feature by name, in the order of `classes`. With two classes, the first has 0.
+
+        A regression has one weight for each feature.
+        """
         weights, bias = self.weight_arrays()
         matrix = np.vstack([bias[None, :], weights])
         if len(self.classes) == 2:

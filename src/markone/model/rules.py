@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from markone.model.scorer import Scorer
     from markone.model.settings import Settings, SpelledOut
 
-Rule = Literal["perceptron", "mira", "logistic", "hinge", "svm", "naive-bayes", "mlp"]
+Rule = Literal["perceptron", "mira", "logistic", "hinge", "svm", "naive-bayes", "mlp", "regression"]
 Solver = Literal["online", "newton", "ascent"]
 
 ONLINE: tuple[Rule, ...] = ("perceptron", "mira", "logistic", "hinge")
@@ -65,6 +65,8 @@ class Traits:
     and the last pass has none."""
     nears_an_optimum: bool = False
     """It minimises an objective, and stops when it is within `tol` of the optimum."""
+    predicts_numbers: bool = False
+    """It predicts numbers, not classes."""
     counts: bool = False
     """It counts events, and so needs features that can be counted."""
     linear: bool = True
@@ -120,6 +122,7 @@ FAMILIES: dict[str, Family] = {
         ),
         Family(name="naive-bayes", changes="counts", tunes_in_turn=True),
         Family(name="network"),
+        Family(name="regression", gap_in_words="largest slope {gap:.2g}"),
     )
 }
 
@@ -235,6 +238,15 @@ RULES: dict[str, Traits] = {
             "average": False,
         },
     ),
+    "regression": Traits(
+        family="regression",
+        takes=frozenset({"loss", "quantile", "penalty", "bias"}),
+        by_rows=frozenset({"strength", "tol"}),
+        predicts_numbers=True,
+        nears_an_optimum=True,
+        comes_to_rest=True,
+        usual={**OPTIMUM, "epochs": 100, "tol": 1e-5, "solver": "newton", "loss": "squared"},
+    ),
 }
 
 SPECIAL = frozenset().union(*(traits.takes for traits in RULES.values()))
@@ -253,6 +265,12 @@ COMPARED: dict[str, dict[str, Any]] = {
 }
 """The settings of each candidate in a comparison. The perceptron is compared with and without averaging, and logistic
 regression with the solvers `newton` and `online`."""
+
+
+def predicts_numbers(rule: Any) -> bool:
+    """Return whether this is the name of a rule that predicts numbers."""
+    traits = RULES.get(rule) if isinstance(rule, str) else None
+    return traits is not None and traits.predicts_numbers
 
 
 def owners_of(setting: str) -> list[str]:

@@ -12,6 +12,7 @@ FAMILIES["optimum"].scorer = LinearScorer
 FAMILIES["svm"].scorer = LinearScorer
 FAMILIES["naive-bayes"].scorer = NaiveBayes
 FAMILIES["network"].scorer = Network
+FAMILIES["regression"].scorer = LinearScorer
 
 
 def scorer_kinds() -> dict[str, type[Scorer]]:

@@ -22,7 +22,7 @@ Update = Literal["margin", "mistake"]
 Start = Literal["zero", "random"]
 Order = Literal["given", "once", "each"]
 Gradient = Literal["sum", "mean"]
-Loss = Literal["hinge", "squared"]
+Loss = Literal["hinge", "squared", "absolute", "quantile"]
 Multiclass = Literal["crammer-singer", "one-versus-rest"]
 Likelihood = Literal["multinomial", "bernoulli", "gaussian"]
 Activation = Literal["relu", "tanh", "sigmoid"]
@@ -155,7 +155,8 @@ class Settings:
     tol: float | None = checked(None, optional(number(below=math.inf)))
     """The smallest improvement that counts for stopping early. For rules with an optimum, the distance at which
     training stops: the duality gap of `svm` as a share of its objective (0.001 by default), or the largest component
-    of the gradient of `logistic` with `newton` or `ascent` (0.0001 by default, and less if rows are shorter than 1)."""
+    of the gradient of `logistic` with `newton` or `ascent` (0.0001 by default, and less if rows are shorter than 1) and
+    of `regression` (0.00001)."""
     solver: Solver | None = checked(None, one_of(None, *get_args(Solver)))
     """The solver of `logistic`: `newton` (the default) or `ascent` use all examples at each step, until they converge;
     `online` takes a step at each example, and is the default if there are very many rows."""
@@ -163,7 +164,12 @@ class Settings:
     """What `eta` of the solver `ascent` multiplies: the sum of the gradients of all rows (`sum`, the default), or their
     mean (`mean`). The optimum is the same."""
     loss: Loss | None = checked(None, one_of(None, *get_args(Loss)))
-    """The loss of `svm` for a margin m below 1: 1 - m (`hinge`, the default) or its square (`squared`)."""
+    """The loss of `svm` for a margin m below 1: 1 - m (`hinge`, the default) or its square (`squared`). The loss of
+    `regression`: the squared error (`squared`, the default), which predicts means; the absolute error (`absolute`),
+    which predicts medians; or that of a `quantile`."""
+    quantile: float | None = checked(None, optional(number(above=0, below=1)))
+    """The quantile that `regression` predicts with `loss="quantile"`, 0.5 by default: a share of 0.9 of the numbers
+    should be below a prediction for the quantile 0.9."""
     multiclass: Multiclass | None = checked(None, one_of(None, *get_args(Multiclass)))
     """How `svm` learns more than two classes: all classes in one problem (`crammer-singer`, the default), or each class
     against the rest (`one-versus-rest`)."""
@@ -367,6 +373,11 @@ class SvmSettings(SpelledOut):
     multiclass: Multiclass
     tol: float
 
+    @staticmethod
+    def check_given(given: Settings) -> None:
+        if given.loss not in (None, "hinge", "squared"):
+            raise SettingsError("loss", f"must be 'hinge' or 'squared' for the rule 'svm', not {given.loss!r}")
+
 
 class NaiveBayesSettings(SpelledOut):
     """Settings of the rule `naive-bayes`; k is None if alpha is set."""
@@ -419,11 +430,35 @@ class NetworkSettings(SpelledOut):
             )
 
 
+class RegressionSettings(OptimumSettings):
+    """Settings of the rule `regression`."""
+
+    __slots__ = ()
+    loss: Loss
+
+    @staticmethod
+    def check_given(given: Settings) -> None:
+        if given.loss == "hinge":
+            raise SettingsError("loss", "must be 'squared', 'absolute' or 'quantile' for the rule 'regression'")
+        if given.class_weight is not None:
+            raise SettingsError(
+                "class_weight", "is about classes, and the rule 'regression' predicts numbers; leave it out"
+            )
+        if given.quantile is not None and given.loss != "quantile":
+            raise SettingsError("quantile", "belongs to the loss 'quantile'; set that loss, too, or leave it out")
+        for name in ("holdout", "patience"):
+            if getattr(given, name):
+                raise SettingsError(
+                    name, "is not used by the rule 'regression', which holds out no rows; leave it out, or use validate"
+                )
+
+
 FAMILIES["online"].settings = OnlineSettings
 FAMILIES["optimum"].settings = OptimumSettings
 FAMILIES["svm"].settings = SvmSettings
 FAMILIES["naive-bayes"].settings = NaiveBayesSettings
 FAMILIES["network"].settings = NetworkSettings
+FAMILIES["regression"].settings = RegressionSettings
 
 
 # ---- settings as keyword arguments, with names and types for editors and type checkers (PEP 692)
@@ -452,6 +487,7 @@ class LearningSettings(TypedDict, total=False):
     solver: Solver | None
     gradient: Gradient | None
     loss: Loss | None
+    quantile: float | None
     multiclass: Multiclass | None
     k: float | None
     alpha: float | None

@@ -46,6 +46,10 @@ class Writer(ABC):
         if self.log_probabilities is not None:
             yield "probability", in_digits(np.exp(self.log_probabilities(scores)).astype(np.float32))
 
+    def predictions(self, labels: NDArray[Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> list[Any]:
+        """Return the labels of a batch as they are written or, for a regression, the numbers."""
+        return labels[winners].tolist() if self.classes else in_digits(scores)[0]
+
 
 class LabelWriter(Writer):
     """One label per line."""
@@ -61,6 +65,8 @@ class LabelWriter(Writer):
         self.encoded = as_objects([*lines, b"\n"])  # the last is at ABSTAINED
 
     def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
+        if not self.classes:
+            return "".join(f"{number}\n" for number in in_digits(scores)[0]).encode()
         return b"".join(self.encoded[winners].tolist())
 
 
@@ -75,7 +81,7 @@ class CsvWriter(Writer):
 
     def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
         columns = {name: list(map(in_csv, values_of(values))) for name, values in kept.items()}
-        columns[free_name(PREDICTION, kept)] = self.predicted[winners].tolist()
+        columns[free_name(PREDICTION, kept)] = self.predictions(self.predicted, winners, scores)
         for group, digits in self.numbers(scores):
             for label, column in zip(self.written, digits, strict=True):
                 columns[free_name(f"{group}:{label}", columns)] = column
@@ -102,7 +108,7 @@ class JsonWriter(Writer):
 
     def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
         columns = [list(map(in_json, values_of(values))) for values in kept.values()]
-        columns.append(self.encoded[winners].tolist())
+        columns.append(self.predictions(self.encoded, winners, scores))
         names = [*kept, free_name(PREDICTION, kept)]
         fields = [template(name) for name in names]
         for group, digits in self.numbers(scores):
@@ -138,6 +144,16 @@ def free_name(name: str, taken: Collection[str]) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+def table_lines(form: str, names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bytes:
+    """Format a table as CSV with a header, or as JSON lines."""
+    if form == "jsonl":
+        return "".join(f"{in_json({name: row[name] for name in names})}\n" for row in rows).encode()
+    columns = [[name, *(in_csv(row[name]) for row in rows)] for name in names]
+    buffer = io.StringIO(newline="")
+    csv_writer(buffer, columns).writerows(zip(*columns, strict=True))
+    return buffer.getvalue().encode("utf-8", "surrogateescape")
 
 
 # ---- values

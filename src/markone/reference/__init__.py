@@ -55,6 +55,7 @@ from markone.reference.logistic import (
 from markone.reference.naive_bayes import NaiveBayes, interpolated, laplace, maximum_likelihood
 from markone.reference.network import Memory, Network, Node, adagrad, adam, sgd
 from markone.reference.online import Learner, Tally, mira, perceptron, winner
+from markone.reference.regression import least_squares, quantile_loss, regression_objective
 from markone.reference.sequences import TagLearner, known_of_others, known_tags
 from markone.reference.structured import StructuredLearner, structured_perceptron
 from markone.reference.svm import SVM, one_versus_rest
@@ -102,6 +103,7 @@ __all__ = [
     "known_of_others",
     "known_tags",
     "laplace",
+    "least_squares",
     "leave_one_out",
     "length2",
     "logistic_gradient",
@@ -119,6 +121,7 @@ __all__ = [
     "perceptron",
     "probabilities",
     "products",
+    "quantile_loss",
     "read_fasttext",
     "read_libsvm",
     "read_lines",
@@ -128,6 +131,7 @@ __all__ = [
     "read_tab",
     "read_table",
     "read_vw",
+    "regression_objective",
     "roughness",
     "runs",
     "sgd",

@@ -210,6 +210,10 @@ class Shelf:
         if kind not in LOADERS:
             raise DataError(f"{place.path} contains {kind!r:.50}, which the service does not have")
         model: AnyModel = LOADERS[kind](place.path)  # type: ignore[operator]
+        if isinstance(model, Model) and model.predicts_numbers:
+            raise DataError(
+                f"{place.path} predicts numbers, and the service serves models of classes, taggers and parsers"
+            )
         warm(model)
         version = place.version or model.digest[:VERSION_DIGITS]
         return Served(place.name, version, kind, model, place.path, stamp or (0, 0, 0))

@@ -168,6 +168,7 @@ def margins(model: Model, examples: Any, target: Any = None, *, threads: int | N
     >>> found.last.functional.tolist()
     [1.0, 4.0, 1.0]
     """
+    model.need_classes("margins")
     vectors = weights_of(model)
     source = model.labelled(examples, target)
     number = model.label_numbers(source)

@@ -108,6 +108,8 @@ def trace(
         if given.get(name):
             raise SettingsError(name, "is not possible in a trace, which trains on all rows; leave it out")
     how = settings_of({"rule": rule, **as_in_lectures(rule, given.get("solver")), **given}, None)
+    if how.traits.predicts_numbers:
+        raise SettingsError("rule", f"is {rule!r}, which predicts numbers, and a trace shows how classes are learned")
     if weights is not None:
         check_given_start(how)
     sample = open_sample(source, target, threads, memory, order)
