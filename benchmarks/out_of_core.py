@@ -13,22 +13,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
-
 import markone
 from benchmarks.kept import cache_folder
+from benchmarks.made import write_texts
 
 LIMIT = 600_000_000
 """The most bytes beside the model."""
 MEMORY = "200 MB"
 COUNTS = {"words": [1, 2], "signs": False, "value": "count", "weight": "none"}
-WORDS = 200_000
-WORDS_IN_TEXT = 100
-TEXTS_AT_ONCE = 20_000
 STATUS = Path("/proc/self/status")
 
 
@@ -61,8 +56,8 @@ def main() -> int:
         parser.error(f"--gigabytes must be more than 0, not {arguments.gigabytes:g}")
     with tempfile.TemporaryDirectory(dir=cache_folder()) as folder:
         train, test = Path(folder, "train.tsv"), Path(folder, "test.tsv")
-        size = write(train, seed=1, size=round(arguments.gigabytes * 1e9))
-        write(test, seed=2, size=10_000_000)
+        size = write_texts(train, seed=1, size=round(arguments.gigabytes * 1e9))
+        write_texts(test, seed=2, size=10_000_000)
         settings = {"hash_bits": arguments.hash_bits, "epochs": arguments.epochs, "threads": arguments.threads}
         need = train_apart(train, test, settings)
     print(
@@ -74,48 +69,6 @@ def main() -> int:
         f"{need.beside / 1e6:.0f} MB beside it, where {LIMIT / 1e6:.0f} MB are allowed"
     )
     return 0 if need.beside < LIMIT else 1
-
-
-# ---- the file
-
-
-def write(path: Path, *, seed: int, size: int) -> int:
-    """A file of about that size; returns the size that it has."""
-    with path.open("wb") as file:
-        for lines in made_lines(seed):
-            if file.write(lines) and file.tell() >= size:
-                break
-        return file.tell()
-
-
-def made_lines(seed: int) -> Iterator[bytes]:
-    """Yield texts without end. Words have realistic frequencies, and one in ten indicates a class."""
-    language = np.random.default_rng(0)
-    words = np.array([b" %s" % spelled(number) for number in range(WORDS)], object)
-    reach = np.cumsum(1 / np.arange(1, WORDS + 1))
-    weights = language.normal(size=WORDS) * (language.random(WORDS) < 0.1)
-    random = np.random.default_rng([0, seed])
-    while True:
-        ranks = reach.searchsorted(random.random((TEXTS_AT_ONCE, WORDS_IN_TEXT)) * reach[-1])
-        scores = weights[ranks].sum(axis=1) - WORDS_IN_TEXT * (weights / np.arange(1, WORDS + 1)).sum() / reach[-1]
-        texts = words[ranks]
-        texts[:, 0] = [b"yes\ttext" if score > 0 else b"no\ttext" for score in scores]
-        texts[:, -1] += b"\n"
-        yield b"".join(texts.ravel().tolist())
-
-
-def spelled(number: int) -> bytes:
-    """A word for a number, of three letters or more: the more frequent, the shorter.
-
-    >>> [spelled(number) for number in (0, 1, 26**3 - 1, 26**3)]
-    [b'aaa', b'aab', b'zzz', b'aaaa']
-    """
-    number += 1 + 26 + 26**2
-    letters = b""
-    while number > 0:
-        number, letter = divmod(number - 1, 26)
-        letters = bytes([ord("a") + letter]) + letters
-    return letters
 
 
 # ---- the training

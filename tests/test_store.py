@@ -46,10 +46,13 @@ def filled(
     folder: str | None = None,
     batch: int = 7,
     holdout: float = 0.0,
+    counted: int = 0,
 ) -> tuple[RowStore, NDArray[np.float32], NDArray[np.int32]]:
-    """A store, and its rows and labels before they went in, those without a label left out."""
+    """A store, and its rows and labels before they went in, those without a label left out. The first `counted` rows
+    are counts up to 255, which need less room in a file."""
     random = np.random.default_rng(seed)
     values = (random.normal(size=(rows, 5)) * (random.random((rows, 5)) < 0.6)).astype(np.float32)
+    values[:counted] = random.choice([0, 1, 2, 255], (rows, 5))[:counted]
     labels = random.integers(-1, 3, rows).astype(np.int32)
     importance = random.random(rows)
     store = RowStore(memory, folder)
@@ -80,10 +83,18 @@ def visited(store: RowStore, settings: Settings, epoch: int = 1) -> Iterator[tup
             yield tuple(values[row].tolist()), int(block.labels[row]), float(weights[row])
 
 
-@given(st.integers(1, 150), st.booleans(), st.sampled_from(["given", "once", "each"]), st.sampled_from([0.0, 0.3]))
-def test_a_file_gives_the_rows_of_memory_in_the_same_order(rows: int, dense: bool, order: Any, holdout: float) -> None:
-    memory, values, labels = filled(rows, LARGE, dense=dense, holdout=holdout)
-    disk, _, _ = filled(rows, 0, dense=dense, holdout=holdout)
+@given(
+    st.integers(1, 150),
+    st.booleans(),
+    st.sampled_from(["given", "once", "each"]),
+    st.sampled_from([0.0, 0.3]),
+    st.sampled_from([0, 70, 150]),
+)
+def test_a_file_gives_the_rows_of_memory_in_the_same_order(
+    rows: int, dense: bool, order: Any, holdout: float, counted: int
+) -> None:
+    memory, values, labels = filled(rows, LARGE, dense=dense, holdout=holdout, counted=counted)
+    disk, _, _ = filled(rows, 0, dense=dense, holdout=holdout, counted=counted)
     with disk:
         compare(memory, disk, rows, values, labels, Settings(order=order, holdout=holdout, seed=5))
 
@@ -109,6 +120,18 @@ def compare(memory: RowStore, disk: RowStore, rows: int, values: Any, labels: An
             assert sorted([(row, label) for row, label, _ in seen] + apart) == everything
     if settings.order == "given" and settings.holdout == 0:
         assert [row for row, _, _ in seen] == list(map(tuple, values.tolist()))
+
+
+def test_counts_need_a_byte_each_in_a_file() -> None:
+    sizes = []
+    for counted in (0, 400):
+        store, _, _ = filled(400, 0, counted=counted)
+        with store:
+            assert store._file is not None
+            sizes.append((store._file.write(), store.values, len(store)))
+    (measured, values, rows), (counts, few, same_rows) = sizes
+    assert measured == 8 * values + 8 * rows
+    assert counts == 5 * few + 8 * same_rows
 
 
 def test_rows_of_far_away_pieces_meet_in_a_window() -> None:

@@ -675,6 +675,29 @@ def test_a_vocabulary_that_outgrows_the_memory_is_an_error() -> None:
         markone.train(texts, target=many, memory="1 MiB", features={"text": {"hash_bits": 10}})
 
 
+@pytest.mark.parametrize(("weight", "readings"), [("none", 1), ("idf", 2)])
+def test_hashed_words_without_weights_are_read_only_once_however_little_memory_there_is(
+    weight: str, readings: int
+) -> None:
+    chance = np.random.default_rng(0)
+    texts = [" ".join(map(str, chance.zipf(1.3, 60))) for _ in range(3000)]
+    labels = ["yes" if " 7 " in text else "no" for text in texts]
+    features = {"text": {"words": [1, 2], "hash_bits": 12, "weight": weight}}
+    source = markone.read(texts, target=labels)
+    begun, batches = [], source.batches
+
+    def counted() -> Any:
+        begun.append(1)
+        return batches()
+
+    source.batches = counted  # type: ignore[method-assign]
+    model = markone.train(source, features=features, memory="1 MiB", epochs=2)
+    assert len(begun) == readings
+    in_memory = markone.train(texts, target=labels, features=features, epochs=2)
+    assert model.scores(texts).tobytes() == in_memory.scores(texts).tobytes()
+    assert model.history[-1].holdout == in_memory.history[-1].holdout
+
+
 def test_a_feature_map_is_fitted_once_and_then_used() -> None:
     source = markone.read(["a", "b"], target=["x", "y"])
     feature_map = FeatureMap(Features(), source.columns)

@@ -113,12 +113,14 @@ class hashed_vocabulary {
 
     std::size_t features() const { return hashing.places(); }
     std::vector<std::uint32_t> counts() const {
-        return rows_with.empty() ? std::vector<std::uint32_t>(features()) : rows_with;
+        std::vector<std::uint32_t> all(features());
+        for (std::size_t number = 0; number < places.size(); ++number) all[number] = places[number].rows;
+        return all;
     }
     std::size_t used() const { return named.size(); }
     std::size_t shared() const {
         return static_cast<std::size_t>(
-            std::count_if(places.begin(), places.end(), [](const place_owner& one) { return one.shared; }));
+            std::count_if(places.begin(), places.end(), [](const slot& one) { return one.owner.shared; }));
     }
     // Occurrences of n-grams: all, and those in a place with another name.
     std::uint64_t met() const { return ngrams_met; }
@@ -128,7 +130,6 @@ class hashed_vocabulary {
     // use.
     growing_rows absorb(const ngram_collector& batch, bool) {
         make_table();
-        rows_with.resize(places.size());
         std::vector<std::uint64_t> hash_of_word(batch.words.size()), hashes;
         std::vector<std::uint32_t> numbers;
         for (std::uint32_t word = 0; word < hash_of_word.size(); ++word)
@@ -140,7 +141,7 @@ class hashed_vocabulary {
             const std::span<const std::uint32_t> said(batch.said.data() + at, size);
             at += size;
             check_room(rows, how, size);
-            counter.begin_row(features(), rows);
+            const std::size_t begin = rows.indices.size();
             hashes.resize(size);
             for (std::size_t i = 0; i < size; ++i) hashes[i] = hash_of_word[said[i]];
             for (std::size_t length = 1; length <= std::min<std::size_t>(how.longest, size); ++length) {
@@ -149,18 +150,17 @@ class hashed_vocabulary {
                     for (std::size_t i = 0; i < count; ++i)
                         hashes[i] = ngram_hashing::joined(hashes[i], hash_of_word[said[i + length - 1]]);
                 if (length < how.shortest) continue;
-                expect(hashes, count, numbers, counter);
+                expect(hashes, count, numbers);
                 for (std::size_t i = 0; i < count; ++i) {
                     strangers_met += !claim(numbers[i], hashes[i], said.subspan(i, length), batch.words);
-                    counter.count(numbers[i], rows);
+                    const std::size_t before = rows.indices.size();
+                    slot& at = places[numbers[i]];
+                    row_counter::count_at(at.note, numbers[i], begin, rows);
+                    at.rows += rows.indices.size() > before;
                 }
                 ngrams_met += count;
             }
             rows.end_row();
-        }
-        for (std::size_t i = 0; i < rows.indices.size(); ++i) {
-            if (i + ahead < rows.indices.size()) prefetch_to_write(&rows_with[rows.indices[i + ahead]]);
-            ++rows_with[rows.indices[i]];
         }
         return rows;
     }
@@ -168,7 +168,7 @@ class hashed_vocabulary {
     // The name of a place, which is that of its first n-gram; empty if there is none.
     std::string name(std::uint32_t number) const {
         if (number >= features()) throw std::out_of_range("no such n-gram");
-        const std::uint32_t which = places.empty() ? unnamed : places[number].name;
+        const std::uint32_t which = places.empty() ? unnamed : places[number].owner.name;
         return which == unnamed ? "" : std::string(named[which]);
     }
     // The names of all places; empty for a place without one.
@@ -176,7 +176,7 @@ class hashed_vocabulary {
         name_list all;
         all.reserve(features(), named.bytes.size());
         for (std::size_t number = 0; number < features(); ++number) {
-            if (!places.empty() && places[number].name != unnamed) all.write(named[places[number].name]);
+            if (!places.empty() && places[number].owner.name != unnamed) all.write(named[places[number].owner.name]);
             all.end_name();
         }
         return all;
@@ -188,7 +188,7 @@ class hashed_vocabulary {
     std::vector<std::uint8_t> sharing() const {
         std::vector<std::uint8_t> all;
         all.reserve(place_of_name.size());
-        for (const std::uint32_t place : place_of_name) all.push_back(places[place].shared);
+        for (const std::uint32_t place : place_of_name) all.push_back(places[place].owner.shared);
         return all;
     }
 
@@ -200,7 +200,7 @@ class hashed_vocabulary {
         const auto expect = [&](std::uint64_t hash) { prefetch_to_write(&places[hashing.place(hash)]); };
         ngram_hashing::each_name(more, how, expect, [&](std::size_t i, std::uint64_t hash) {
             numbers[i] = hashing.place(hash);
-            place_owner& at = places[numbers[i]];
+            place_owner& at = places[numbers[i]].owner;
             if (at.name == unnamed) take(numbers[i], hash, [&] { named.write(more[i]); });
             if (!at.meet(ngram_hashing::tag(hash)) || sharing[i]) at.shared = 1;
         });
@@ -211,13 +211,13 @@ class hashed_vocabulary {
     std::uint32_t find(std::span<const std::string> ngram) const {
         const std::uint64_t hash = ngram_hashing::hash_of_ngram(ngram);
         const std::uint32_t place = hashing.place(hash);
-        return !places.empty() && places[place].knows(hash) ? place : npos;
+        return !places.empty() && places[place].owner.knows(hash) ? place : npos;
     }
 
     // Calls use(place, number, owner) for each place that has a name.
     template <class Use>
     void each_owner(Use use) const {
-        for (const std::uint32_t place : place_of_name) use(place, place, places[place]);
+        for (const std::uint32_t place : place_of_name) use(place, place, places[place].owner);
     }
 
     // The number of tokens in the name of each place; 1 if it has no name.
@@ -238,9 +238,10 @@ class hashed_vocabulary {
         const auto look = [&](const std::vector<std::uint64_t>& hashes, std::size_t count) {
             if (places.empty()) return;
             check_room(rows, how, by.hashes.size());
-            expect(hashes, count, by.current, by.counter);
+            expect(hashes, count, by.current);
+            for (const std::uint32_t number : by.current) by.counter.expect(number);
             for (std::size_t i = 0; i < count; ++i)
-                if (places[by.current[i]].knows(hashes[i])) by.counter.count(by.current[i], rows);
+                if (places[by.current[i]].owner.knows(hashes[i])) by.counter.count(by.current[i], rows);
         };
         const std::size_t size = ngram_hashing::each_length(text, how, by, look);
         end_row(begin, values, rows);
@@ -249,46 +250,48 @@ class hashed_vocabulary {
 
   private:
     static constexpr std::uint32_t unnamed = place_owner::unnamed;
-    static constexpr std::size_t ahead = 16;  // counts are prefetched this many values ahead
+
+    // What collecting needs of a place is together, so that an n-gram needs one read from a random address.
+    struct slot {
+        place_owner owner;
+        std::uint32_t note = 0;  // its last position in the rows that are being made (row_counter)
+        std::uint32_t rows = 0;  // how many have it
+    };
 
     void make_table() {
         if (places.empty()) places.resize(features());
     }
 
     // The places of n-grams, which are prefetched.
-    void expect(std::span<const std::uint64_t> hashes, std::size_t count, std::vector<std::uint32_t>& numbers,
-                const row_counter& counter) const {
+    void expect(std::span<const std::uint64_t> hashes, std::size_t count, std::vector<std::uint32_t>& numbers) const {
         numbers.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
             numbers[i] = hashing.place(hashes[i]);
             prefetch_to_write(&places[numbers[i]]);
-            counter.expect(numbers[i]);
         }
     }
 
     // Names a place after the n-gram if it has no name; returns whether the place has the n-gram's name.
     bool claim(std::uint32_t number, std::uint64_t hash, std::span<const std::uint32_t> ngram,
                const word_table& words) {
-        if (places[number].name == unnamed)
+        if (places[number].owner.name == unnamed)
             take(number, hash, [&] {
                 for (const std::uint32_t& word : ngram) {
                     if (&word != ngram.data()) named.write(" ");
                     named.write(words[word]);
                 }
             });
-        return places[number].meet(ngram_hashing::tag(hash));
+        return places[number].owner.meet(ngram_hashing::tag(hash));
     }
     template <class Write>
     void take(std::uint32_t number, std::uint64_t hash, Write write) {
-        places[number] = {ngram_hashing::tag(hash), static_cast<std::uint32_t>(named.size()) & unnamed, 0};
+        places[number].owner = {ngram_hashing::tag(hash), static_cast<std::uint32_t>(named.size()) & unnamed, 0};
         write();
         named.end_name();
         place_of_name.push_back(number);
     }
 
-    table<place_owner> places;
-    std::vector<std::uint32_t> rows_with;
-    row_counter counter;
+    table<slot> places;
     name_list named;
     std::vector<std::uint32_t> place_of_name;
     std::uint64_t ngrams_met = 0, strangers_met = 0;

@@ -35,6 +35,8 @@ class Filed:
     values: int
     width: int
     dense: bool
+    packed: bool
+    """Whether the values are written as bytes, because they are whole numbers from 0 to 255."""
 
 
 class RowStore:
@@ -208,7 +210,12 @@ class RowStore:
             lengths = indptr[row + 1 : row + 1 + piece.rows]
             at = read(lengths, piece.offset)
             at = read(indices[value : value + piece.values], at)
-            read(data[value : value + piece.values], at)
+            part = data[value : value + piece.values]
+            if piece.packed:
+                read(counts := np.empty(piece.values, np.uint8), at)
+                part[:] = counts
+            else:
+                read(part, at)
             lengths += value
             row, value = row + piece.rows, value + piece.values
         return Sparse(indptr, indices, data, width)
@@ -225,9 +232,22 @@ def stored(matrix: Matrix) -> int:
 
 
 def put(piece: list[Matrix], file: SpillFile) -> Filed:
-    """Write a piece at the end of the file."""
+    """Write a piece at the end of the file. Values that are small counts need a byte each."""
     rows, values, width = sum(map(len, piece)), sum(map(stored, piece)), piece[0].shape[1]
-    return Filed(file.write(*arrays_of(piece)), rows, values, width, not isinstance(piece[0], Sparse))
+    arrays = arrays_of(piece)
+    counts = [as_counts(matrix.data) for matrix in piece if isinstance(matrix, Sparse)]
+    packed = [one for one in counts if one is not None]
+    if is_packed := 0 < len(packed) == len(piece):
+        arrays[-len(piece) :] = packed
+    return Filed(file.write(*arrays), rows, values, width, not counts, is_packed)
+
+
+def as_counts(values: NDArray[np.float32]) -> NDArray[np.uint8] | None:
+    """The values as bytes, or None if they are not all whole numbers from 0 to 255."""
+    if len(values) and not (values.min() >= 0 and values.max() <= 255):
+        return None
+    counts = values.astype(np.uint8)
+    return counts if np.array_equal(counts, values) else None
 
 
 def arrays_of(piece: list[Matrix]) -> list[NDArray[Any]]:

@@ -110,6 +110,9 @@ class FeatureMap(Brief, Part):
         check_names(self.parts)
         self._starts = np.cumsum([0, *(part.width for part in self.parts)])
 
+    def refines_at_once(self) -> bool:
+        return all(part.refines_at_once() for part in self.parts)
+
     def held(self) -> int:
         return sum(part.held() for part in self.parts)
 

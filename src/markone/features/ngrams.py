@@ -123,6 +123,9 @@ class Ngrams(Part):
             return self.settings.shrinkage
         return SHRINKAGE if self.settings.min_count == 1 and self._examples >= FEW_EXAMPLES else 0.0
 
+    def refines_at_once(self) -> bool:
+        return isinstance(self.vocabulary, _core.HashedVocabulary) and self.settings.weight == "none"
+
     def held(self) -> int:
         each = BYTES_OF_NGRAM if isinstance(self.vocabulary, _core.NgramVocabulary) else 0
         return (each + BYTES_OF_CLASS_COUNT * self._classes) * self._known

@@ -67,6 +67,10 @@ class Part(ABC):
     def refine(self, draft: Any) -> Matrix:
         """Make the rows of an absorbed batch from its draft. Several threads may call it."""
 
+    def refines_at_once(self) -> bool:
+        """Whether `refine` may be called right after `absorb`, because later batches do not change the rows."""
+        return False
+
     def held(self) -> int:
         """The approximate number of bytes of its data that grow with each batch."""
         return 0

@@ -50,15 +50,19 @@ class Filling:
     keeps_drafts: bool = True
     """Whether rows are made from the drafts of the first reading, so that the source is read only once."""
 
-    def learn_features(self, feature_map: FeatureMap) -> Drafts:
-        """Fit the features, without the labels of the held-out rows."""
+    def learn_features(self, feature_map: FeatureMap, store: RowStore | None = None) -> Drafts:
+        """Fit the features, without the labels of the held-out rows.
+
+        If there is a store, and later batches do not change the rows of earlier ones, the rows are added to it at once.
+        """
         drafts = Drafts(deque())
         size = 0
         held_out: HoldoutChoice | None = None
         for batch, collected in self._after_choosing(feature_map.collected(self.source, self.threads)):
             assert batch.labels is not None  # because there is a target
             held_out = held_out or self._choice()
-            draft = feature_map.absorb(collected, np.where(held_out(batch.labels), np.int32(UNLABELLED), batch.labels))
+            apart = held_out(batch.labels)
+            draft = feature_map.absorb(collected, np.where(apart, np.int32(UNLABELLED), batch.labels))
             if not self.of_numbers:
                 check_classes(self.source.labels, self.source.target)
             drafts.rows += len(batch)
@@ -73,7 +77,10 @@ class Filling:
                         Setting("memory", ...),
                     ),
                 )
-            if self.keeps_drafts and size <= self.budget // DRAFTS_SHARE:
+            if store is not None and feature_map.refines_at_once():
+                store.add(feature_map.refine(draft), batch.labels, batch.importance, apart)
+                drafts.stored = True
+            elif self.keeps_drafts and size <= self.budget // DRAFTS_SHARE:
                 size += size_of(draft)
                 drafts.kept.append((draft, batch.labels, batch.importance))
             else:
@@ -98,7 +105,11 @@ class Filling:
         yield from waiting
 
     def add_rows(self, store: RowStore, feature_map: FeatureMap, drafts: Drafts | None = None) -> None:
-        """Add all rows to the store: from the drafts if they were kept, otherwise by reading the source again."""
+        """Add all rows to the store, unless they are there: from the drafts if they were kept, otherwise by reading the
+        source again."""
+        if drafts is not None and drafts.stored:
+            feature_map.settle()
+            return
         held_out, rows = self._choice(), 0
         for matrix, labels, importance in self._rows(feature_map, drafts):
             store.add(matrix, labels, importance, held_out(labels))
@@ -135,6 +146,8 @@ class Drafts:
     kept: deque[Any]
     """Drafts of all batches with labels and importance; empty if they need too much memory."""
     rows: int = 0
+    stored: bool = False
+    """Whether the rows are already in the store."""
 
 
 def opened(what: Any, target: Any, threads: int | None) -> Source:

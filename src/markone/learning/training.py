@@ -403,7 +403,7 @@ def begin(
     if scaled is not None:
         features.check_scaled(scaled)
     features.of_numbers = filling.of_numbers
-    drafts = filling.learn_features(features)
+    drafts = filling.learn_features(features, store)
     if filling.of_numbers:
         numbers = numbers_of(filling.source.labels, filling.source.target)
         find_shapes(features, settings.seed, numbers)
