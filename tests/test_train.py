@@ -19,6 +19,7 @@ from markone import DataError, FeatureMap, Features, MarkoneWarning, SettingsErr
 from markone.data import store as store_module
 from markone.data.source import Column
 from markone.data.strings import Strings
+from markone.learning import cross_fitting, reading
 from parts import PLAIN_TEXT
 
 WORDS = ["free", "money", "win", "the", "vote", "not", "good", "bad", "film", "see", "you", "soon", "!", "."]
@@ -677,8 +678,10 @@ def test_a_vocabulary_that_outgrows_the_memory_is_an_error() -> None:
 
 @pytest.mark.parametrize(("weight", "readings"), [("none", 1), ("idf", 2)])
 def test_hashed_words_without_weights_are_read_only_once_however_little_memory_there_is(
-    weight: str, readings: int
+    weight: str, readings: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(reading, "DRAFTS_SHARE", 2**40)
+    monkeypatch.setattr(cross_fitting, "MOST_ROWS", 0)
     chance = np.random.default_rng(0)
     texts = [" ".join(map(str, chance.zipf(1.3, 60))) for _ in range(3000)]
     labels = ["yes" if " 7 " in text else "no" for text in texts]
@@ -693,6 +696,7 @@ def test_hashed_words_without_weights_are_read_only_once_however_little_memory_t
     source.batches = counted  # type: ignore[method-assign]
     model = markone.train(source, features=features, memory="1 MiB", epochs=2)
     assert len(begun) == readings
+    monkeypatch.undo()
     in_memory = markone.train(texts, target=labels, features=features, epochs=2)
     assert model.scores(texts).tobytes() == in_memory.scores(texts).tobytes()
     assert model.history[-1].holdout == in_memory.history[-1].holdout
