@@ -548,3 +548,12 @@ def test_a_defect_is_logged_and_not_sent(
     monkeypatch.setattr("markone.model.model.Model.decide", fail)
     reply = ask(service, "POST", "/predict?model=mail", {"text": "a"})
     assert reply.status == 500 and "secret" not in reply.json["detail"] and "secret" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("row", [{"text": []}, {"text": ["free", "lunch"]}, {"other": []}, {"text": {}}])
+def test_a_row_with_lists_is_one_row_and_is_refused_if_its_column_is_a_text(tmp_path: Path, row: dict[str, Any]) -> None:
+    spam_model(tmp_path / "mail.model")
+    service = service_of(tmp_path / "mail.model")
+    for path in ("/predict", "/explain"):
+        reply = ask(service, "POST", path, {"row": row})
+        assert reply.status == 422 and "column 'text'" in reply.json["detail"], reply.json

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from markone.errors import MarkoneError
 from markone.model.evaluation import of_each_class
-from markone.model.explaining import Explanation, ScoreTable, plain_label
+from markone.model.explaining import ScoreTable, plain_label
 from markone.model.model import Model
 from markone.model.writing import make_writer
 from markone.server.examples import check_row, check_text, examples_of, missing_columns
@@ -144,12 +144,11 @@ def explain(service: Service, asked: Asked) -> Answer:
     wanted = TO_EXPLAIN.decode(asked.body)
     served = service.find(asked, wanted, "classifier")
     given = examples_of(wanted, service.settings, ("text", "row"))
-    [example] = [given.examples] if isinstance(given.examples, str) else given.examples
+    examples = [given.examples] if isinstance(given.examples, str) else given.examples
     try:
-        found = model_of(served).explain(example, top=wanted.top)
+        [found] = model_of(served).explain(examples, top=wanted.top)
     except NotImplementedError as error:
         raise MarkoneError(str(error)) from None
-    assert isinstance(found, Explanation)
     tables = found.tables if len(found.tables) == 1 else (*found.tables, found.difference)
     explained = Explained(
         model=served.name,
