@@ -551,7 +551,7 @@ def test_a_defect_is_logged_and_not_sent(
 
 
 @pytest.mark.parametrize("row", [{"text": []}, {"text": ["free", "lunch"]}, {"other": []}, {"text": {}}])
-def test_a_row_with_lists_is_one_row_and_is_refused_if_its_column_is_a_text(tmp_path: Path, row: dict[str, Any]) -> None:
+def test_a_row_with_lists_is_one_row_and_is_refused_for_a_text(tmp_path: Path, row: dict[str, Any]) -> None:
     spam_model(tmp_path / "mail.model")
     service = service_of(tmp_path / "mail.model")
     for path in ("/predict", "/explain"):
