@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import markone
+from markone.server import learning
 from markone.server.drift import PageHinkley
 from markone.server.learning import Learning
 from markone.server.service import Service
@@ -83,6 +84,19 @@ def test_a_snapshot_predicts_as_the_model_in_memory(path: Path) -> None:
     closed = learner(path)
     assert closed.shelf.find("mail", None).model.digest == service.shelf.find("mail", None).model.digest
     assert 'markone_learned_total{model="mail"} 5' in ask(closed, "GET", "/metrics").body.decode()
+
+
+def test_a_snapshot_is_saved_when_it_would_take_long_to_learn_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "mail.model"
+    spam_model(path, rule="mira")
+    service = learner(path)
+    learn(service, MORE[:2], LABELS[:2])
+    assert not list(tmp_path.glob("*.learned-*"))
+    monkeypatch.setattr(learning, "SECONDS_AGAIN", 0.0)
+    learn(service, MORE[2:3], LABELS[2:3])
+    assert [one.name for one in tmp_path.glob("*.learned-*")] == ["mail.model.learned-3"]
 
 
 def test_new_words_and_classes(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import fcntl
 import glob
 import os
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -25,8 +26,9 @@ from markone.server.problems import Problem
 from markone.server.shelf import Served, Shelf
 from markone.storage.journal import ENDING, Journal
 
-SNAPSHOT_AFTER = 5000
-"""A snapshot is saved after this many examples, so that a restart has few of them to learn again."""
+SNAPSHOT_AFTER, SECONDS_AGAIN = 5000, 5.0
+"""A snapshot is saved after this many examples, or after examples that took this long to learn, so that a restart does
+not take long to learn them again."""
 MOST_CLASSES = 10_000
 
 
@@ -103,6 +105,8 @@ class Pupil:
         self.name = served.name
         self.tally = Tally()
         self.drift = PageHinkley()
+        self._seconds = 0.0
+        """How long the examples of the journal took to learn."""
         found = Journal.read(served.path + ENDING)
         if found is None:
             start = {"base": served.model.digest, "snapshot": None, "digest": served.model.digest}
@@ -117,7 +121,7 @@ class Pupil:
             check_labels(labels, model)
             numbers, _ = model.decide(examples)
             predicted = model.labels_of(numbers)
-            fresh = taught(model, examples, labels)
+            fresh = self._taught(model, examples, labels)
             try:
                 self._journal.add({"examples": examples, "labels": labels, "predicted": predicted})
             except DataError as error:
@@ -125,7 +129,7 @@ class Pupil:
             alarm = self._take(fresh, labels, predicted)
             step = Step(self._served, predicted, replace(self.tally), alarm)
             self._shelf.replace(self._served)
-            if self.tally.learned - self._journal.start["learned"] >= self._after:
+            if self.tally.learned - self._journal.start["learned"] >= self._after or self._seconds >= SECONDS_AGAIN:
                 try:
                     self._snapshot()
                 except MarkoneError as error:  # the journal has everything, so nothing is lost
@@ -149,6 +153,13 @@ class Pupil:
         assert isinstance(self._served.model, Model)
         return self._served.model
 
+    def _taught(self, model: Model, examples: list[Any], labels: list[Label]) -> Model:
+        began = time.monotonic()
+        try:
+            return taught(model, examples, labels)
+        finally:
+            self._seconds += time.monotonic() - began
+
     def _take(self, model: Model, labels: list[Label], predicted: list[Label]) -> bool:
         """Record what was learned; return whether the drift alarm was raised."""
         alarm = False
@@ -170,6 +181,7 @@ class Pupil:
         self._model.save(path)
         start = {"base": self._base.model.digest, "snapshot": os.path.basename(path), "digest": self._model.digest}
         self._journal = Journal.begin(self._journal.path, {**start, **self._facts()})
+        self._seconds = 0.0
         for old in glob.glob(f"{glob.escape(self._base.path)}.learned-*"):
             if old != path:
                 with suppress(OSError):
@@ -191,7 +203,7 @@ class Pupil:
         self.tally = Tally(start["learned"], start["right"])
         self.drift = PageHinkley.of(start["drift"])
         for entry in entries:
-            model = taught(model, entry["examples"], entry["labels"])
+            model = self._taught(model, entry["examples"], entry["labels"])
             self._take(model, entry["labels"], entry["predicted"])
         if self.tally.learned:
             version = f"{self._base.version}+{self.tally.learned}"
