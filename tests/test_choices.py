@@ -90,6 +90,30 @@ def test_what_is_chosen(data: tuple[list[str], list[str]], settings: dict[str, A
     assert has_parts == isinstance(text.subwords, tuple)
 
 
+@pytest.mark.parametrize(
+    ("settings", "alone"),
+    [
+        ({}, True),
+        ({"min_count": 2}, True),
+        ({"discount": 0}, False),
+        ({"smoothing": 0.1}, False),
+        ({"negation": True}, False),
+        ({"lexicons": {"good": ["ba"]}}, False),
+    ],
+)
+def test_where_almost_all_words_are_unknown_only_their_parts_are_features(
+    settings: dict[str, Any], alone: bool
+) -> None:
+    texts, labels = names(300)
+    model = markone.train(texts, target=labels, features={"text": settings})
+    text = model.features.spec.text
+    assert (text.words, text.weight) == ((None, "idf") if alone else ((1, 3), "odds"))
+    assert text.subwords == SUBWORDS
+    assert all(name.startswith("part:") for name in model.features.names()) == alone
+    again = markone.train(texts, target=labels, from_model=model, epochs=1)
+    assert again.features.spec == model.features.spec
+
+
 def test_some_unknown_words_are_enough_for_parts_but_not_for_single_examples() -> None:
     texts, labels = sentences(400)
     odd, _ = names(400)
@@ -108,7 +132,7 @@ def test_each_column_has_its_own_choice() -> None:
         {"name": words, "text": texts, "y": labels}, target="y", kinds=dict.fromkeys(("name",), "text")
     )
     spec = markone.train(source).features.spec
-    assert spec.columns["name"] == {"subwords": SUBWORDS, "min_count": 1}
+    assert spec.columns["name"] == {"words": None, "subwords": SUBWORDS, "weight": "idf", "min_count": 1}
     assert spec.columns["text"] == {"subwords": None, "min_count": None}
 
 

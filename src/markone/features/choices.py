@@ -27,8 +27,10 @@ UNKNOWN = 0.1
 """From this share of unknown words on, n-grams of characters within words are features, too."""
 RARELY = 0.5
 """From this share of unknown words on, n-grams that occur in only one example are kept."""
+ALMOST_ALL = 0.9
+"""From this share of unknown words on, parts of words are the only features, and their weights do not need labels."""
 
-CHOSEN = ("subwords", "min_count")
+CHOSEN = ("words", "subwords", "weight", "min_count")
 """The settings that are chosen."""
 
 
@@ -64,11 +66,21 @@ def choose(spec: Features, columns: Sequence[Column], batches: Iterator[Batch]) 
 
 def choice(settings: Text, unknown: float | None) -> dict[str, Any]:
     """The settings for a share of unknown words; None if it is not known."""
-    keep_all = settings.min_count is None and unknown is not None and unknown >= RARELY
-    return {
-        "subwords": SUBWORDS if unknown is not None and unknown >= UNKNOWN else None,
-        "min_count": 1 if keep_all else settings.min_count,
+    share = 0.0 if unknown is None else unknown
+    chosen = {
+        "subwords": SUBWORDS if share >= UNKNOWN else None,
+        "min_count": 1 if settings.min_count is None and share >= RARELY else settings.min_count,
     }
+    return {**chosen, "words": None, "weight": "idf"} if share >= ALMOST_ALL and is_plain(settings) else chosen
+
+
+def is_plain(settings: Text) -> bool:
+    """Whether nothing is set that belongs to whole words or to odds."""
+    usual = Text()
+    return all(
+        getattr(settings, name) == getattr(usual, name)
+        for name in ("negation", "templates", "lexicons", "smoothing", "discount", "shrinkage")
+    )
 
 
 def unknown_words(settings: Text, columns: Iterable[Any]) -> float | None:
@@ -119,7 +131,8 @@ def chosen_as(spec: Features, columns: Sequence[Column], model: Features) -> Fea
     }
     choices = {}
     for column in open_columns(spec, columns):
-        settings = model.for_column(column)
-        choices[column.name] = {name: getattr(settings, name) for name in CHOSEN}
+        mine, settings = spec.for_column(column), model.for_column(column)
+        chosen = {name: getattr(settings, name) for name in CHOSEN}
+        choices[column.name] = {name: value for name, value in chosen.items() if value != getattr(mine, name)}
     spec = with_choices(spec, columns, choices) if choices else spec
     return replace(spec, text=replace(spec.text, **then)) if then else spec
