@@ -88,7 +88,15 @@ def alone(shelf: Shelf, settings: ServeSettings, listening: socket.socket, annou
 
     learning = Learning(shelf) if settings.learn else None
     service = Service(shelf, settings, port=listening.getsockname()[1], learning=learning)
+    keep_from_collector()
     answer(service, settings, listening, announce)
+
+
+def keep_from_collector() -> None:
+    """Keep all objects that there are now from the garbage collector. It would look at all of them again and again,
+    which delays requests, and write to the pages that workers share."""
+    gc.collect()
+    gc.freeze()
 
 
 def answer(service: Any, settings: ServeSettings, listening: socket.socket, announce: Callable[[], None]) -> None:
@@ -205,8 +213,7 @@ class Supervisor:
 
     def _start_all(self) -> None:
         """Fork all workers, and wait until they answer."""
-        gc.collect()
-        gc.freeze()  # the collector would otherwise write to the shared pages
+        keep_from_collector()
         for place in range(self.settings.workers):
             self._fork(place)
 
