@@ -249,7 +249,8 @@ def fast_text_by(way: tuple[float, int], texts: Any, labels: Any, others: Any, r
     classes, numbers = np.unique(labels, return_inverse=True)
     with tempfile.TemporaryDirectory() as place:
         path = Path(place, "train")
-        lines = [f"__label__{number} {spaced(text)}" for number, text in zip(numbers, texts, strict=True)]
+        order = np.random.default_rng(0).permutation(len(texts))  # it does not shuffle
+        lines = [f"__label__{numbers[row]} {spaced(texts[row])}" for row in order]
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         model = fasttext.train_supervised(
             str(path),
