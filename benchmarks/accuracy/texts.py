@@ -28,6 +28,8 @@ Pairs = Iterable[tuple[str, str]]
 TEST_SHARE = 0.2
 WAYS, FEW = ((0.1, 5), (0.5, 5), (1.0, 5), (0.1, 0), (0.5, 0), (1.0, 0)), 5000
 """Rates of fastText with the longest subwords, and how many training rows decide between them."""
+FEWEST_EXAMPLES = 100_000
+"""How many examples fastText sees in all passes, at least."""
 """The learning rates of fastText, of which one is chosen with this number of training rows."""
 TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|[^\w\s]")
 """An ideograph or kana, a word, or a sign: for peers that split texts at spaces, or need a pattern."""
@@ -254,7 +256,7 @@ def fast_text_by(way: tuple[float, int], texts: Any, labels: Any, others: Any, r
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
         model = fasttext.train_supervised(
             str(path),
-            epoch=25,
+            epoch=max(25, FEWEST_EXAMPLES // len(texts)),
             lr=rate,
             wordNgrams=2,
             minn=shortest,
@@ -297,7 +299,7 @@ SUITE = Suite(
         Contestant("VW", "words and pairs of words, logistic loss, 10 passes", vw, "vowpalwabbit"),
         Contestant(
             "fastText",
-            "pairs of words, 25 passes; rate and subwords (2 to 5 characters or none) are chosen on training rows",
+            "pairs of words, 25 passes or more; rate and subwords (2 to 5 characters or none) are chosen on training rows",
             fast_text,
             "fasttext",
         ),
