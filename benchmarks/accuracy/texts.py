@@ -299,7 +299,7 @@ SUITE = Suite(
         Contestant("VW", "words and pairs of words, logistic loss, 10 passes", vw, "vowpalwabbit"),
         Contestant(
             "fastText",
-            "pairs of words, 25 passes or more; rate and subwords (2 to 5 characters or none) are chosen on training rows",
+            "pairs of words, 25 passes or more; rate and subwords (2 to 5 characters or none) as training rows say",
             fast_text,
             "fasttext",
         ),
