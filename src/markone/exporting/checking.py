@@ -100,13 +100,13 @@ def one_of(expected: Expected, i: int) -> Expected:
 def first_difference(expected: Expected, answers: Sequence[Answer], exact: bool) -> tuple[int, str] | None:
     """Return the number of the first row with a difference, and the difference in words."""
     for i, answer in enumerate(answers):
-        for mine, theirs in zip(expected.scores[i], answer.scores, strict=True):
+        for mine, theirs in zip(expected.scores[i].tolist(), answer.scores, strict=True):
             if not same(mine, theirs):
                 return i, f"A score is {theirs!r} instead of {mine!r}"
         if answer.label != expected.labels[i] and (exact or not is_tie(expected.scores[i])):
             return i, f"The class has the number {answer.label} instead of {expected.labels[i]}"
         if expected.probabilities is not None and answer.probabilities is not None:
-            for mine, theirs in zip(expected.probabilities[i], answer.probabilities, strict=True):
+            for mine, theirs in zip(expected.probabilities[i].tolist(), answer.probabilities, strict=True):
                 if not same(mine, theirs):
                     return i, f"A probability is {theirs!r} instead of {mine!r}"
     return None

@@ -59,6 +59,25 @@ def document_of(model: Model) -> Document:
     return document
 
 
+def as_table(document: Document) -> Document:
+    """Return the document of a model of given rows as one of a table, whose columns are the features; for others, the
+    document itself."""
+    if [column["kind"] for column in document["columns"]] != ["rows"]:
+        return document
+    [part] = document["parts"]
+    names = [feature["name"] for feature in part["features"]]
+    columns = [
+        {"column": feature["name"], "center": feature["center"], "spread": feature["spread"], "fill": 0.0}
+        for feature in part["features"]
+    ]
+    features = [
+        {"name": feature["name"], "weights": feature["weights"], "number": i}
+        for i, feature in enumerate(part["features"])
+    ]
+    table = {**part, "part": "numbers", "columns": columns, "features": features}
+    return {**document, "columns": [{"name": name, "kind": "numeric"} for name in names], "parts": [table]}
+
+
 def column_facts(name: str, kind: str) -> dict[str, Any]:
     if kind in STYLES:
         return {"name": name, "kind": "datetime" if STYLES[kind].has_time else "date"}

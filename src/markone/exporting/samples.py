@@ -21,7 +21,7 @@ MADE = 200
 SEED = 1
 CHOICES = 60
 """From this many categories, numbers or n-grams of a feature the rows are made."""
-UNSEEN = ("", "another value", "it's \"so\" </script>\n\\", "né 日本 👍🏽")
+UNSEEN = ("", "another value", 'it\'s "so" </script>\n\\', "né 日本 👍🏽")
 ODD_TEXTS = (
     "",
     " ",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from markone.brief import Brief
 from markone.errors import DataError, SettingsError, did_you_mean
-from markone.exporting import to_js, to_json
+from markone.exporting import to_c, to_js, to_json, to_sql
 from markone.exporting.checking import Sample
 from markone.exporting.document import Document, document_of
 from markone.exporting.options import Dialect, Options, Ran
@@ -20,7 +20,7 @@ from markone.storage.atomic import writing
 if TYPE_CHECKING:
     from markone.model.model import Model
 
-To = Literal["json", "js"]
+To = Literal["json", "js", "sql", "c"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,6 +55,25 @@ TARGETS: dict[str, Target] = {
             write=to_js.write,
             run=to_js.run,
             needs=to_js.INSTALL,
+        ),
+        Target(
+            name="sql",
+            ending=".sql",
+            purpose="a table of weights and a query in SQL",
+            write=to_sql.write,
+            run=to_sql.run,
+            needs=to_sql.INSTALL,
+            takes=frozenset({"dialect", "name"}),
+            exact=False,
+        ),
+        Target(
+            name="c",
+            ending=".h",
+            purpose="a header of C99",
+            write=to_c.write,
+            run=to_c.run,
+            needs=to_c.INSTALL,
+            takes=frozenset({"name"}),
         ),
     )
 }
@@ -107,7 +126,9 @@ def target_of(to: str | None, path: str) -> Target:
     """Return the target that the user names, or that the name of the file says."""
     if to is None:
         ending = os.path.splitext(path)[1].lower()
-        found = next((one for one in TARGETS.values() if ending in (one.ending, *OTHER_ENDINGS.get(one.name, ()))), None)
+        found = next(
+            (one for one in TARGETS.values() if ending in (one.ending, *OTHER_ENDINGS.get(one.name, ()))), None
+        )
         if found is None:
             raise SettingsError("to", f"must be {in_words(TARGETS)}, because the name {path!r} does not tell")
         return found
@@ -177,7 +198,9 @@ def check_free(path: str, content: bytes, overwrite: bool) -> None:
     place = Path(path)
     if overwrite or not place.exists() or (place.is_file() and place.read_bytes() == content):
         return
-    raise DataError(f"{path} exists already, with other content; remove it, name another file, or allow to overwrite it")
+    raise DataError(
+        f"{path} exists already, with other content; remove it, name another file, or allow to overwrite it"
+    )
 
 
 assert tuple(TARGETS) == get_args(To)

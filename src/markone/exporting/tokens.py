@@ -23,9 +23,7 @@ class Characters:
 
     def __init__(self, tables: dict[str, Any]) -> None:
         folds = tables["foldings"]
-        self.folded = {
-            folds[i]: "".join(map(chr, filter(None, folds[i + 1 : i + 4]))) for i in range(0, len(folds), 4)
-        }
+        self.folded = {folds[i]: "".join(map(chr, filter(None, folds[i + 1 : i + 4]))) for i in range(0, len(folds), 4)}
         self.kind = cache(lambda point: self._first(tables, ("words", "signs"), point) or "gap")
         self.role = cache(lambda point: self._first(tables, ROLES, point))
         self.is_capital = cache(lambda point: self._first(tables, ("capitals",), point) is not None)
