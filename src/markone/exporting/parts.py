@@ -73,11 +73,22 @@ def parts_of(features: FeatureMap, weights: Weights, once: NDArray[np.bool_]) ->
         own = Numbered(part, weights[begin:end])
         for one in describe(part, own):
             one["presence"] = bool(once[begin:end].any())
-            for column in [*one["columns"], *one.get("axes", []), *one.get("factors", [])]:
+            for column in columns_of(one):
                 if column["column"] in made:
                     column["date"], column["piece"] = made[column["column"]]
             found.append(one)
     return found
+
+
+def columns_of(part: DocumentPart) -> list[dict[str, Any]]:
+    """The columns that a part of a document uses, with what it says about them."""
+    return [*part["columns"], *part.get("axes", []), *part.get("factors", [])]
+
+
+def first_name(part: DocumentPart) -> str:
+    """The name of the first feature of a part of a document."""
+    first = part["features"][0]
+    return str(part["prefix"] + first[0] if isinstance(first, list) else first["name"])
 
 
 # ---- numbers

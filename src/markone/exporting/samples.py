@@ -12,6 +12,7 @@ import numpy as np
 from markone.data.kinds import type_of
 from markone.data.source import Batch, Column, GivenRows
 from markone.data.strings import Strings
+from markone.exporting.parts import columns_of
 from markone.features.examples import rows_of as rows_of_dicts
 
 Row = dict[str, Any]
@@ -115,12 +116,7 @@ def candidates(column: Mapping[str, Any], parts: list[Any], random: Random) -> l
         found = [*DATES] if kind == "datetime" else [f"{date[:10]}T00:00:00" for date in DATES]
     elif kind == "text":
         return [*ODD_TEXTS, *(text_of(name, parts, random) for _ in range(MADE))]
-    facts = [
-        one
-        for part in parts
-        for one in [*part["columns"], *part.get("axes", []), *part.get("factors", [])]
-        if one.get("date", one["column"]) == name
-    ]
+    facts = [one for part in parts for one in columns_of(part) if one.get("date", one["column"]) == name]
     for one in facts:
         if kind == "numeric":
             found += numbers_near(one)

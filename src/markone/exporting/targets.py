@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from markone.brief import Brief
 from markone.errors import DataError, SettingsError, did_you_mean
-from markone.exporting import to_c, to_js, to_json, to_sql
+from markone.exporting import to_c, to_js, to_json, to_onnx, to_sql
 from markone.exporting.checking import Sample
 from markone.exporting.document import Document, document_of
 from markone.exporting.options import Dialect, Options, Ran
@@ -20,7 +20,7 @@ from markone.storage.atomic import writing
 if TYPE_CHECKING:
     from markone.model.model import Model
 
-To = Literal["json", "js", "sql", "c"]
+To = Literal["json", "js", "sql", "c", "onnx"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,6 +74,15 @@ TARGETS: dict[str, Target] = {
             run=to_c.run,
             needs=to_c.INSTALL,
             takes=frozenset({"name"}),
+        ),
+        Target(
+            name="onnx",
+            ending=".onnx",
+            purpose="an ONNX graph",
+            write=to_onnx.write,
+            run=to_onnx.run,
+            needs=to_onnx.INSTALL,
+            exact=False,
         ),
     )
 }

@@ -15,7 +15,7 @@ from markone.errors import DataError, shorten
 from markone.exporting.document import Document, as_table
 from markone.exporting.interpreter import Answer, narrow
 from markone.exporting.options import Options, Ran
-from markone.exporting.parts import Refused
+from markone.exporting.parts import Refused, first_name
 from markone.exporting.samples import Row
 from markone.exporting.texts import in_json
 
@@ -150,9 +150,9 @@ class Header:
             elif part["part"] == "cells":
                 self.add_cells(part)
             else:
-                feature = part["features"][0]
-                name = part["prefix"] + feature[0] if isinstance(feature, list) else feature["name"]
-                raise Refused(name, f"is {OTHERS[part['part']]}; the header has only numbers, categories and dates")
+                raise Refused(
+                    first_name(part), f"is {OTHERS[part['part']]}; the header has only numbers, categories and dates"
+                )
 
     def table(self, kind: str, items: Sequence[str]) -> str:
         name = f"{self.prefix}_table_{len(self.tables)}"

@@ -17,7 +17,7 @@ from markone.errors import DataError, shorten
 from markone.exporting.document import Document, as_table
 from markone.exporting.interpreter import Answer, narrow
 from markone.exporting.options import Options, Ran
-from markone.exporting.parts import Refused
+from markone.exporting.parts import Refused, first_name
 from markone.exporting.samples import Row
 from markone.exporting.sql_tokens import folded, pattern_of, signs_only
 from markone.exporting.texts import in_json
@@ -270,7 +270,7 @@ def add_items(query: Query, number: int, part: Any) -> None:
 
 def add_ngrams(query: Query, number: int, part: Any) -> None:
     sql, tokens = query.sql, part["tokens"]
-    example = part["prefix"] + part["features"][0][0]
+    example = first_name(part)
     if sql.tokens is None:
         raise Refused(example, "is of words, and SQLite has no regular expressions to find them; use another dialect")
     if part["hash_bits"] is not None:
@@ -323,7 +323,7 @@ def add_ngrams(query: Query, number: int, part: Any) -> None:
 
 
 def add_document(_: Query, __: int, part: Any) -> None:
-    raise Refused(part["features"][0]["name"], "is of a whole text, which this SQL does not read")
+    raise Refused(first_name(part), "is of a whole text, which this SQL does not read")
 
 
 ADDED: dict[str, Callable[[Query, int, Any], None]] = {
