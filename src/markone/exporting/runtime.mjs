@@ -21,6 +21,12 @@ function within(ranges, point) {
     return low % 2 === 1 || (low > 0 && ranges[low - 1] === point);
 }
 
+// A function that looks up each character only once.
+function rememberingPoints(find) {
+    const known = [];
+    return (point) => known[point] ?? (known[point] = find(point));
+}
+
 function remembering(find) {
     const known = new Map();
     return (point) => {
@@ -33,16 +39,17 @@ function remembering(find) {
 const tables = MODEL.characters;
 const firstOf = (names, point) =>
     point === REPLACED ? "gap" : names.find((name) => within(tables[name], point)) ?? "gap";
-const kindOf = remembering((point) => firstOf(["words", "signs"], point));
-const roleOf = remembering((point) => firstOf(ROLES, point));
-const isCapital = remembering((point) => firstOf(["capitals"], point) === "capitals");
+const KINDS = { words: "word", signs: "sign", gap: "gap" };
+const kindOf = rememberingPoints((point) => KINDS[firstOf(["words", "signs"], point)]);
+const roleOf = rememberingPoints((point) => firstOf(ROLES, point));
+const isCapital = rememberingPoints((point) => firstOf(["capitals"], point) === "capitals");
 const foldings = new Map();
 if (tables) {
     for (let i = 0; i < tables.foldings.length; i += 4)
         foldings.set(tables.foldings[i],
                      String.fromCodePoint(...tables.foldings.slice(i + 1, i + 4).filter((point) => point > 0)));
 }
-const folded = (point) => foldings.get(point) ?? String.fromCodePoint(point);
+const folded = rememberingPoints((point) => foldings.get(point) ?? String.fromCodePoint(point));
 const isSelector = (point) => point === TEXT_SELECTOR || point === EMOJI_SELECTOR;
 
 function isKeycap(points, at) {
@@ -135,7 +142,7 @@ class Tokenizer {
 
     kind(points, at) {
         const point = points[at], emoji = this.how.emoji;
-        const kind = { words: "word", signs: "sign", gap: "gap" }[kindOf(point)];
+        const kind = kindOf(point);
         if (point < 0x80) return emoji && isKeycap(points, at) ? "sign" : kind;
         const role = roleOf(point);
         if (role === "unspaced" && this.unspaced) return "letter";
@@ -147,7 +154,7 @@ class Tokenizer {
         for (let stacked = false; at < points.length; ++at) {
             const role = roleOf(points[at]);
             const isMark =
-                role === "marks" || role === "stackers" || (role === "modifiers" && kindOf(points[at]) === "words");
+                role === "marks" || role === "stackers" || (role === "modifiers" && kindOf(points[at]) === "word");
             if (!isMark && !(stacked && role === "unspaced")) break;
             stacked = role === "stackers";
             made.push(this.shown(points[at]));
@@ -161,7 +168,7 @@ class Tokenizer {
             const role = roleOf(points[at]);
             if (points[at] === JOINER) {
                 const beyond = points[at + 1];
-                if (beyond === undefined || (kindOf(beyond) !== "signs" && roleOf(beyond) !== "emoji_to_come")) break;
+                if (beyond === undefined || (kindOf(beyond) !== "sign" && roleOf(beyond) !== "emoji_to_come")) break;
                 made.push(String.fromCodePoint(JOINER), this.shown(beyond));
                 at += 2;
                 flag = false;
@@ -363,7 +370,11 @@ const PARTS = {
 function finder(part) {
     if (part.hash_bits === null) {
         const byName = new Map(part.features.map((feature, number) => [feature[0], number]));
-        return (said, i, size) => byName.get(size === 1 ? said[i] : said.slice(i, i + size).join(" "));
+        return (said, i, size) => {
+            let ngram = said[i];
+            for (let k = 1; k < size; ++k) ngram += ` ${said[i + k]}`;
+            return byName.get(ngram);
+        };
     }
     const shift = BigInt(64 - part.hash_bits), shared = new Set(part.shared);
     const split = part.tokens.runs ? (ngram) => [ngram] : (ngram) => ngram.split(" ");
@@ -444,11 +455,10 @@ function predict(row) {
     return best === null ? null : classes[best];
 }
 
-/** The probability of each class, or null if the model has none. */
-function probabilities(row) {
+function sharesOf(sums) {
     const how = MODEL.probabilities;
     if (how === null) return null;
-    const odds = ofEachClass(addUp(valuesOf(row)).map((score) => {
+    const odds = ofEachClass(sums.map((score) => {
         if (how.knots.length === 0) return score * how.slopes[0];
         const at = how.knots.filter((knot) => knot < score).length, nearest = Math.max(at - 1, 0);
         return how.heights[nearest] + how.slopes[at] * (score - how.knots[nearest]);
@@ -456,6 +466,11 @@ function probabilities(row) {
     const top = Math.max(...odds), shares = odds.map((one) => Math.exp(one - top));
     const total = shares.reduce((sum, share) => sum + share, 0);
     return shares.map((share) => share / total);
+}
+
+/** The probability of each class, or null if the model has none. */
+function probabilities(row) {
+    return sharesOf(addUp(valuesOf(row)));
 }
 
 /**

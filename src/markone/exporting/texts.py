@@ -7,7 +7,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-LINE = 116
+LINE, SHORT = 116, 8
+ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+UNPRINTABLE = re.compile("[\ud800-\udfff]")
 
 
 def in_json(value: Any) -> str:
@@ -16,8 +18,8 @@ def in_json(value: Any) -> str:
     >>> in_json({"a": ["é\\n", 1.5]})
     '{"a": ["é\\\\n", 1.5]}'
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    return re.sub("[\ud800-\udfff\x7f]", lambda found: f"\\u{ord(found[0]):04x}", text)
+    text: str = ENCODE(value)
+    return text if text.isascii() else UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def in_lines(value: Any, indent: str = "", write: Callable[[Any], str] = in_json) -> str:
@@ -40,7 +42,13 @@ def in_lines(value: Any, indent: str = "", write: Callable[[Any], str] = in_json
     if isinstance(value, dict):
         items = [f"{inner}{write(name)}: {in_lines(one, inner, write)}" for name, one in value.items()]
         return "{\n" + ",\n".join(items) + f"\n{indent}}}"
-    return "[\n" + ",\n".join(f"{inner}{in_lines(one, inner, write)}" for one in value) + f"\n{indent}]"
+    items = [write(one) if is_short_row(one) else in_lines(one, inner, write) for one in value]
+    return f"[\n{inner}" + f",\n{inner}".join(items) + f"\n{indent}]"
+
+
+def is_short_row(value: Any) -> bool:
+    """Whether it is a list of a text and a few numbers, as most features are; there may be millions."""
+    return type(value) is list and len(value) < SHORT and not any(type(one) in (list, dict) for one in value)
 
 
 def is_flat(value: Any) -> bool:

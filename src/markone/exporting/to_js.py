@@ -29,8 +29,8 @@ HEAD = """\
 const MODEL = """
 ANSWER = """
 const answer = (row) => {
-    const each = scores(row), label = classes.length === 0 ? null : winner(each);
-    return [label, MODEL.bias.length === 1 && classes.length === 2 ? [each[1]] : each, probabilities(row)];
+    const sums = addUp(valuesOf(row));
+    return [classes.length === 0 ? null : winner(ofEachClass(sums)), sums, sharesOf(sums)];
 };
 const answers = (rows) => JSON.stringify(JSON.parse(rows).map(answer));
 """
