@@ -80,8 +80,8 @@ class Sample:
         names = [name for name, _, value in Interpreter(self.document).values(short) if value != 0]
         features = ", ".join(map(repr, names[:3])) or "the bias"
         raise DataError(
-            f"nothing was written: {what} differs from the model, which is a defect of the export. {problem}. The "
-            f"reason is {'one of ' if len(names) > 1 else ''}{features}; the shortest row that shows it is {short!r:.300}"
+            f"nothing was written, because {what} would differ from the model. {problem}. The reason is "
+            f"{'one of ' if len(names) > 1 else ''}{features}; the shortest row that shows it is {short!r:.300}"
         )
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from markone.data.dates import STYLES
 from markone.errors import DataError, SettingsError
-from markone.exporting.parts import Refused, characters_of, parts_of, plain_numbers
+from markone.exporting.parts import ExportError, characters_of, parts_of, plain_numbers
 from markone.features.derived import SAME
 from markone.features.event_kinds import numbers_of
 
@@ -133,12 +133,12 @@ def bayes_weights(model: Model) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.
     used, groups = scorer.used(), scorer.events.groups
     for number in numbers_of(groups).tolist():
         if used[number]:
-            raise Refused(name(number), "is a measurement, whose log-density is not a product with a weight")
+            raise ExportError(name(number), "is a measurement, whose log-density is not a product with a weight")
     logs, impossible = scorer.tables.of(np.arange(scorer.features, dtype=np.uint32))
     log_priors, bases, never = scorer.tables.starts()
     if impossible.any() or never.any() or not np.isfinite(log_priors).all():
         number = int(np.argmax((impossible != 0).any(axis=1)))
-        raise Refused(name(number), "has a probability of 0 in some class; train with a smoothing `k` above 0")
+        raise ExportError(name(number), "has a probability of 0 in some class; train with a smoothing `k` above 0")
     once = np.zeros(scorer.features, np.bool_)
     for group in groups:
         once[group.start : group.end] = group.kind in ("bernoulli", "categorical")

@@ -196,7 +196,7 @@ def cells(part: Mapping[str, Any], _: Any) -> Callable[[Row], list[Value]]:
     def values(row: Row) -> list[Value]:
         places = tuple(place_on(axis, known, row) for axis, known in zip(part["axes"], of_axis, strict=True))
         factors = [scaled(column, row) for column in part["factors"]]
-        feature = at.get(places)  # type: ignore[arg-type]
+        feature = at.get(places)
         return [] if feature is None else [(feature["name"], feature["weights"], narrow(math.prod(factors)))]
 
     return values

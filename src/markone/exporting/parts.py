@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.dates import STYLES
-from markone.data.source import Column
 from markone.data.strings import Strings
 from markone.errors import DataError
 from markone.features.categories import Categories
 from markone.features.conjunctions import Conjunctions
 from markone.features.curves import SIDE, Curves
 from markone.features.derived import pieces_of
-from markone.features.documents import Documents, count, presence
+from markone.features.documents import Documents, count, log_words, presence
 from markone.features.map import FeatureMap, feature_name
 from markone.features.ngrams import Ngrams
 from markone.features.numbers import Numbers
@@ -31,7 +30,7 @@ Weights = NDArray[Any]
 VERSION_OF_UNICODE = "14.0.0"
 
 
-class Refused(DataError):
+class ExportError(DataError):
     """A feature cannot be exported."""
 
     def __init__(self, feature: str, problem: str) -> None:
@@ -69,7 +68,7 @@ def parts_of(features: FeatureMap, weights: Weights, once: NDArray[np.bool_]) ->
             continue
         describe = DESCRIBED.get(type(part))
         if describe is None:
-            raise Refused(part.name(0), f"is of a kind that no export has ({type(part).__name__.lower()})")
+            raise ExportError(part.name(0), f"is of a kind that no export has ({type(part).__name__.lower()})")
         own = Numbered(part, weights[begin:end])
         for one in describe(part, own):
             one["presence"] = bool(once[begin:end].any())
@@ -234,9 +233,9 @@ def of_ngrams(part: Ngrams, own: Numbered) -> Iterator[DocumentPart]:
 
 
 def of_documents(part: Documents, own: Numbered) -> Iterator[DocumentPart]:
-    values = {count: "count", presence: "presence"}
+    values: dict[Any, str] = {count: "count", presence: "presence", log_words: "log-words"}
     features = [
-        {**own.of(i), "entries": part.entries_of(feature), "value": values.get(feature.value, "log-words")}
+        {**own.of(i), "entries": part.entries_of(feature), "value": values[feature.value]}
         for i, feature in enumerate(part.features)
     ]
     yield {
@@ -244,7 +243,12 @@ def of_documents(part: Documents, own: Numbered) -> Iterator[DocumentPart]:
         "dense": True,
         "columns": [{"column": part.column}],
         "tokens": {
-            **{"fold": True, "signs": True, "negation": False, "choice": "all", "runs": None, "within_words": False},
+            "fold": True,
+            "signs": True,
+            "negation": False,
+            "choice": "all",
+            "runs": None,
+            "within_words": False,
             "unspaced": part.settings.unspaced == "characters",
             "emoji": part.settings.emoji == "whole",
         },

@@ -33,7 +33,7 @@ class Target:
     purpose: str
     """What it is, as in "a JSON document"."""
     write: Callable[[Document, Options], bytes]
-    """Writes the file; a feature that it cannot have is a `Refused`."""
+    """Writes the file; a feature that it cannot have is a `ExportError`."""
     run: Callable[[bytes, Document, Sequence[Row], Options], Ran | None]
     """Runs a file on rows; None if nothing on this machine can run it."""
     needs: str = ""
@@ -122,7 +122,8 @@ class Exported(Brief):
         target = TARGETS[self.to]
         sample = f"{self.rows:,} {'sample rows' if self.given else 'rows that were made from the model'}"
         if self.engine is not None:
-            check = f"{self.engine} ran it on {sample}: its labels and scores are those of the model."
+            engine = self.engine[0].upper() + self.engine[1:]
+            check = f"{engine} ran it on {sample}: its labels and scores are those of the model."
         else:
             check = (
                 f"It was NOT run, because nothing here can run it ({target.needs}). Only its numbers were checked, by "

@@ -15,7 +15,7 @@ from markone.errors import DataError, shorten
 from markone.exporting.document import Document, as_table
 from markone.exporting.interpreter import Answer, narrow
 from markone.exporting.options import Options, Ran
-from markone.exporting.parts import Refused, first_name
+from markone.exporting.parts import ExportError, first_name
 from markone.exporting.samples import Row
 from markone.exporting.texts import in_json
 
@@ -24,13 +24,16 @@ FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1")
 LONGEST_STRING = 4000
 """C99 promises no longer strings than 4,095 characters."""
 INSTALL = "install a C compiler, cc"
-KEYWORDS = {
-    *(
-        "auto break case char const continue default do double else enum extern float for goto if inline int long".split()
-    ),
-    *("register restrict return short signed sizeof static struct switch typedef union unsigned void volatile".split()),
-    *("while asm typeof bool true false".split()),
-}
+KEYWORDS = frozenset(
+    """alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const consteval
+    constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do double dynamic_cast
+    else enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not
+    not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires restrict return short
+    signed sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef
+    typeid typename typeof union unsigned using virtual void volatile wchar_t while xor xor_eq stdin stdout stderr errno
+    linux unix""".split()
+)
+"""The words of C and C++, and the names in small letters that headers define as macros."""
 TYPES = {"numeric": "double", "boolean": "int", "categorical": "const char *", "date": "const char *"}
 TYPES["datetime"] = TYPES["date"]
 MISSING = {"double": "NAN", "int": "-1", "const char *": "NULL"}
@@ -96,26 +99,27 @@ def c_string(text: str) -> str:
     try:
         data = text.encode()
     except UnicodeEncodeError:
-        raise Refused(text, "contains half of a surrogate pair, which is no text in C") from None
+        raise ExportError(text, "contains half of a surrogate pair, which is no text in C") from None
     if b"\0" in data:
-        raise Refused(text, "contains a character 0, which ends a text in C")
+        raise ExportError(text, "contains a character 0, which ends a text in C")
     if len(data) > LONGEST_STRING:
-        raise Refused(text[:50] + "…", f"is longer than {LONGEST_STRING} bytes, which C may not read")
+        raise ExportError(text[:50] + "…", f"is longer than {LONGEST_STRING} bytes, which C may not read")
     safe = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-.,:;=<>()[]'+%&!"
     return '"' + "".join(chr(byte) if byte in safe else f"\\{byte:03o}" for byte in data) + '"'
 
 
 def identifiers(names: Sequence[str]) -> dict[str, str]:
-    """Return a different identifier for each name.
+    """Return a different identifier for each name. Names in capital letters may be macros, so they are changed.
 
-    >>> identifiers(["age", "2nd", "int", "a b", "a-b"])
-    {'age': 'age', '2nd': 'c_2nd', 'int': 'c_int', 'a b': 'a_b', 'a-b': 'a_b_2'}
+    >>> identifiers(["age", "2nd", "int", "a b", "a-b", "NULL"])
+    {'age': 'age', '2nd': 'c_2nd', 'int': 'c_int', 'a b': 'a_b', 'a-b': 'a_b_2', 'NULL': 'c_NULL'}
     """
     found: dict[str, str] = {}
     taken: set[str] = set()
     for name in names:
         plain = re.sub(r"[^A-Za-z0-9_]", "_", name)[:40] or "column"
-        plain = f"c_{plain}" if plain[0].isdigit() or plain[0] == "_" or plain in KEYWORDS else plain
+        reserved = plain[0].isdigit() or plain[0] == "_" or plain.isupper() or plain in KEYWORDS
+        plain = f"c_{plain}" if reserved else plain
         one, number = plain, 2
         while one in taken:
             one, number = f"{plain}_{number}", number + 1
@@ -150,7 +154,7 @@ class Header:
             elif part["part"] == "cells":
                 self.add_cells(part)
             else:
-                raise Refused(
+                raise ExportError(
                     first_name(part), f"is {OTHERS[part['part']]}; the header has only numbers, categories and dates"
                 )
 
@@ -175,7 +179,8 @@ class Header:
         return f"({filled} - {digits(facts['center'])}) / {digits(facts['spread'])}"
 
     def put(self, part: Mapping[str, Any], feature: str, value: str, condition: str = "") -> None:
-        """Add a statement that notes the value of a feature. Zeros of dense parts are left out, where the model does."""
+        """Add a statement that notes the value of a feature. Zeros of dense parts are left out where the model leaves
+        them out."""
         noted = f"({value} != 0)" if part["presence"] else value
         checks = [condition] if condition else []
         if part["dense"] and not self.document["zeros"]:
@@ -249,7 +254,7 @@ class Header:
         for place, size in places[1:]:
             cell, total = f"({cell} * {size} + {place})", total * size
         if total > 2**31 - 1:
-            raise Refused(part["features"][0]["name"], "is of too many combinations of categories for an int in C")
+            raise ExportError(part["features"][0]["name"], "is of too many combinations of categories for an int in C")
         parts_there = " && ".join(
             f"{place} >= 0" for (place, _), axis in zip(places, part["axes"], strict=True) if "cuts" in axis
         )
@@ -313,7 +318,8 @@ def pieces(document: Document, header: Header) -> Iterator[str]:
     classes = len(labels) or 1
     yield "/* A model, exported by Markone: include this header in a program of C99 or C++, and link with -lm."
     if labels:
-        yield f"   @_predict returns the number of a class, whose label is @_labels[number]{ABSTAINS if document['decision']['margin'] is not None else ''}."
+        abstains = "" if document["decision"]["margin"] is None else ", or -1 if the model makes no prediction"
+        yield f"   @_predict returns the number of a class, whose label is @_labels[number]{abstains}."
     else:
         yield "   @_predict returns a number."
     yield "   Missing values are NAN in a double, a negative int, and NULL instead of a text. Texts are in UTF-8. */"
@@ -361,9 +367,6 @@ def pieces(document: Document, header: Header) -> Iterator[str]:
     if document["probabilities"] is not None:
         yield from probable(document["probabilities"], classes)
     yield "#endif"
-
-
-ABSTAINS = ", or -1 if the model makes no prediction"
 
 
 def predicting(document: Document) -> Iterator[str]:
@@ -432,14 +435,9 @@ def answer_in(line: str) -> Answer:
 def program_of(document: Document, rows: Sequence[Row], prefix: str) -> str:
     data = ",\n".join("{" + ", ".join(value_in(column, row) for column in document["columns"]) + "}" for row in rows)
     labels, has = len(document["classes"]), document["probabilities"] is not None
-    body = [
-        f'@_scores(rows + i, s); printf("[{"%d" if labels else "null"}, ["{", @_predict(rows + i)" if labels else ""});'
-    ]
+    body = ["@_scores(rows + i, s);", 'printf("[null, [");']
     if labels:
-        body = [
-            "int label = @_predict(rows + i); @_scores(rows + i, s);",
-            'if (label < 0) printf("[null, ["); else printf("[%d, [", label);',
-        ]
+        body[1:] = ["k = @_predict(rows + i);", 'if (k < 0) printf("[null, ["); else printf("[%d, [", k);']
     first = 1 if labels == 2 else 0
     body.append(f'for (k = {first}; k < @_classes; ++k) printf("%s%.17g", k > {first} ? ", " : "", s[k]);')
     if has:

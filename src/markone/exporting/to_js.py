@@ -75,7 +75,7 @@ def in_node(program: str, rows: str) -> tuple[str, str] | None:
         module, given, made = (Path(folder) / name for name in ("check.mjs", "rows.json", "answers.json"))
         module.write_text(program + IN_NODE, encoding="utf-8")
         given.write_text(rows, encoding="utf-8")
-        command = [node, "--max-old-space-size=8192", module, given, made]
+        command = [node, "--max-old-space-size=8192", *map(str, (module, given, made))]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise DataError(f"nothing was written: the module fails in Node: {shorten(done.stderr)}")

@@ -14,7 +14,7 @@ from markone.errors import DataError, shorten
 from markone.exporting.document import Document, as_table
 from markone.exporting.interpreter import Answer, narrow
 from markone.exporting.options import Options, Ran
-from markone.exporting.parts import Refused, columns_of, first_name
+from markone.exporting.parts import ExportError, columns_of, first_name
 from markone.exporting.samples import Row
 from markone.exporting.texts import in_json
 
@@ -159,7 +159,7 @@ class Writer:
             return place, there, len(facts["cuts"]) + 1
         values = facts["values"]
         if "" in values:
-            raise Refused(f"{facts['column']}=", "is of an empty text, which means a missing value in ONNX")
+            raise ExportError(f"{facts['column']}=", "is of an empty text, which means a missing value in ONNX")
         place = graph.add(
             "LabelEncoder",
             facts["column"],
@@ -176,7 +176,7 @@ class Writer:
         sizes = [size for _, _, size in places]
         total = math.prod(sizes)
         if total > MOST_CELLS:
-            raise Refused(features[0]["name"], f"is of more than {MOST_CELLS:,} combinations of categories")
+            raise ExportError(features[0]["name"], f"is of more than {MOST_CELLS:,} combinations of categories")
         weights, there = np.zeros((total, len(self.document["bias"]))), np.zeros((total, 1))
         own = self.weights(features)
         for i, feature in enumerate(features):
@@ -211,11 +211,11 @@ def check_parts(document: Document) -> None:
         used = columns_of(part)
         if part["part"] not in ("numbers", "cells") or any("date" in one for one in used):
             dated = next((one["column"] for one in used if "date" in one), first_name(part))
-            raise Refused(dated, "is of a text, a set or a date; the graph has only numbers and categories")
+            raise ExportError(dated, "is of a text, a set or a date; the graph has only numbers and categories")
     for column in document["columns"]:
         name = checked_text(column["name"])
         if name == "" or "\0" in name or name.startswith("markone:") or name in OUTPUTS:
-            raise Refused(name, "is of a column whose name ONNX does not allow, or uses itself; rename it")
+            raise ExportError(name, "is of a column whose name ONNX does not allow, or uses itself; rename it")
 
 
 OUTPUTS = ("label", "prediction", "scores", "probabilities", ROWS)
@@ -225,7 +225,7 @@ def checked_text(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise Refused(text, "contains half of a surrogate pair, which is no text in ONNX") from None
+        raise ExportError(text, "contains half of a surrogate pair, which is no text in ONNX") from None
     return text
 
 
@@ -236,9 +236,9 @@ def labels_in(document: Document) -> tuple[list[Any], Any]:
     """Return the labels as the graph has them, and their type: whole numbers, or texts. If the model may make no
     prediction, the last one, an empty text, stands for that."""
     labels = document["classes"]
-    if document["decision"]["margin"] is None and {type(one) for one in labels} == {int}:
-        if all(-(2**63) <= one < 2**63 for one in labels):
-            return [*labels], np.int64
+    whole = {type(one) for one in labels} == {int} and all(-(2**63) <= one < 2**63 for one in labels)
+    if document["decision"]["margin"] is None and whole:
+        return [*labels], np.int64
     texts = [checked_text(one if isinstance(one, str) else in_json(one)) for one in labels]
     return (texts if document["decision"]["margin"] is None else [*texts, ""]), str
 

@@ -17,7 +17,7 @@ from markone.errors import DataError, shorten
 from markone.exporting.document import Document, as_table
 from markone.exporting.interpreter import Answer, narrow
 from markone.exporting.options import Options, Ran
-from markone.exporting.parts import Refused, first_name
+from markone.exporting.parts import ExportError, first_name
 from markone.exporting.samples import Row
 from markone.exporting.sql_tokens import folded, pattern_of, signs_only
 from markone.exporting.texts import in_json
@@ -57,6 +57,8 @@ class Sql:
     """Whether a pattern is found in a text."""
     escape: str = ""
     """A character in a pattern, by its number."""
+    most_branches: int | None = None
+    """How many queries UNION ALL can join; None if there is no limit."""
 
 
 EXTRACTED = {
@@ -105,6 +107,7 @@ DIALECTS: dict[str, Sql] = {
             "hour": "CAST(strftime('%H', {}) AS INTEGER)",
             "days": "CAST(julianday(date({})) - 2440587.5 AS INTEGER)",
         },
+        most_branches=500,
         items="json_each({}) AS t",
         item="t.value",
     ),
@@ -117,17 +120,19 @@ DIALECTS: dict[str, Sql] = {
 def literal(text: str, sql: Sql) -> str:
     """Return a string of SQL. A character 0 cannot be written, so it is a function."""
     if "\0" in text and sql.nul is None:
-        raise Refused(text, "contains a character 0, which PostgreSQL does not allow")
+        raise ExportError(text, "contains a character 0, which PostgreSQL does not allow")
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise Refused(text, "contains half of a surrogate pair, which is no text in SQL") from None
+        raise ExportError(text, "contains half of a surrogate pair, which is no text in SQL") from None
     return f" || {sql.nul} || ".join("'" + piece.replace("'", "''") + "'" for piece in text.split("\0"))
 
 
 def identifier(name: str) -> str:
     if "\0" in name:
-        raise Refused(name, "is of a column whose name contains a character 0, which SQL does not allow")
+        raise ExportError(name, "is of a column whose name contains a character 0, which SQL does not allow; rename it")
+    if name.lower().startswith("markone_"):
+        raise ExportError(name, "is of a column whose name the query uses itself; rename it")
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -161,6 +166,10 @@ class Query:
         self.branches: list[str] = []
         for number, part in enumerate(document["parts"]):
             ADDED[part["part"]](self, number, part)
+            if sql.most_branches is not None and len(self.branches) > sql.most_branches:
+                raise ExportError(
+                    first_name(part), f"is one of too many; SQLite joins at most {sql.most_branches} of them"
+                )
 
     def number(self, facts: Any) -> str:
         """Return a number of a row; NULL if it is missing."""
@@ -206,8 +215,8 @@ class Query:
             ) + 1
         self.axes += 1
         axis = self.axes
-        for place, one in enumerate(facts["values"]):
-            self.values.append(f"({axis}, {literal(one, self.sql)}, {place})")
+        for i, one in enumerate(facts["values"]):
+            self.values.append(f"({axis}, {literal(one, self.sql)}, {i})")
         value = self.input(f"CAST({column(facts, self.sql)} AS {self.sql.text})")
         found = f"(SELECT v.place FROM {self.table}_values AS v WHERE v.axis = {axis} AND v.value = {value})"
         place = f"(CASE WHEN {value} IS NULL THEN {facts['missing']} ELSE coalesce({found}, {facts['other']}) END)"
@@ -242,7 +251,7 @@ def add_cells(query: Query, number: int, part: Any) -> None:
     places = [query.place(axis) for axis in part["axes"]]
     sizes = [size for _, size in places]
     if math.prod(sizes) > MOST_CELLS:
-        raise Refused(part["features"][0]["name"], "is of too many combinations of categories for a number in SQL")
+        raise ExportError(part["features"][0]["name"], "is of too many combinations of categories for a number in SQL")
     cell = "0"
     for place, size in places:
         cell = f"({cell} * {size} + {place})" if cell != "0" else place
@@ -272,11 +281,13 @@ def add_ngrams(query: Query, number: int, part: Any) -> None:
     sql, tokens = query.sql, part["tokens"]
     example = first_name(part)
     if sql.tokens is None:
-        raise Refused(example, "is of words, and SQLite has no regular expressions to find them; use another dialect")
+        raise ExportError(
+            example, "is of words, and SQLite has no regular expressions to find them; use another dialect"
+        )
     if part["hash_bits"] is not None:
-        raise Refused(example, "is found by its hash, which SQL cannot compute")
+        raise ExportError(example, "is found by its hash, which SQL cannot compute")
     if tokens["runs"] is not None or tokens["choice"] != "all" or tokens["negation"]:
-        raise Refused(example, "is not a word or an n-gram of words as they are written, so SQL cannot find it")
+        raise ExportError(example, "is not a word or an n-gram of words as they are written, so SQL cannot find it")
     characters = query.document["characters"]
     known = {letter for feature in part["features"] for letter in feature[0]}
     words = {word for feature in part["features"] for word in feature[0].split(" ")}
@@ -307,8 +318,8 @@ def add_ngrams(query: Query, number: int, part: Any) -> None:
         for size in range(shortest, longest + 1)
     )
     query.steps.append(
-        f"markone_counts_{number} AS (SELECT {ROW}, w.cell, w.factor, count(*) AS times FROM ({grams}) AS grams "
-        f"JOIN {query.table}_weights AS w ON w.part = {number} AND w.word = grams.word GROUP BY {ROW}, w.cell, w.factor)"
+        f"markone_counts_{number} AS (SELECT {ROW}, w.cell, w.factor, count(*) AS times FROM ({grams}) AS g "
+        f"JOIN {query.table}_weights AS w ON w.part = {number} AND w.word = g.word GROUP BY {ROW}, w.cell, w.factor)"
     )
     plain = {"count": f"CAST(times AS {sql.double})", "binary": "1.0", "log": sql.narrow("ln(1.0 + times)")}[
         part["value"]
@@ -323,7 +334,7 @@ def add_ngrams(query: Query, number: int, part: Any) -> None:
 
 
 def add_document(_: Query, __: int, part: Any) -> None:
-    raise Refused(first_name(part), "is of a whole text, which this SQL does not read")
+    raise ExportError(first_name(part), "is of a whole text, which this SQL does not read")
 
 
 ADDED: dict[str, Callable[[Query, int, Any], None]] = {
@@ -387,7 +398,8 @@ def query_of(document: Document, query: Query, name: str) -> str:
     value = "f.value"
     if document["unit"]:
         steps.append(
-            f"markone_lengths AS (SELECT f.{ROW}, sqrt(sum(f.value * f.value)) AS length FROM {joined} GROUP BY f.{ROW})"
+            f"markone_lengths AS (SELECT f.{ROW}, sqrt(sum(f.value * f.value)) AS length FROM {joined} "
+            f"GROUP BY f.{ROW})"
         )
         joined += f" JOIN markone_lengths AS l ON l.{ROW} = f.{ROW}"
         value = sql.narrow("f.value / (CASE WHEN l.length > 0 THEN l.length ELSE 1.0 END)")
@@ -398,7 +410,8 @@ def query_of(document: Document, query: Query, name: str) -> str:
     ]
     each = ", ".join(f"{total} AS score_{k}" for k, total in zip(score_numbers(document), totals, strict=True))
     steps.append(
-        f"markone_scores AS (SELECT d.{ROW}, {each} FROM markone_input AS d LEFT JOIN markone_sums AS s ON s.{ROW} = d.{ROW})"
+        f"markone_scores AS (SELECT d.{ROW}, {each} FROM markone_rows AS d "
+        f"LEFT JOIN markone_sums AS s ON s.{ROW} = d.{ROW})"
     )
     shown = ", ".join(f"r.score_{k}" for k in score_numbers(document))
     answers = [f"{prediction(document, query)} AS prediction", shown, *probabilities(document, sql)]
@@ -465,7 +478,10 @@ def probabilities(document: Document, sql: Sql) -> list[str]:
         return []
     odds = [log_odds(f"r.score_{k}", how) for k in score_numbers(document)]
     if len(odds) == 1:
-        cut = f"CASE WHEN {odds[0]} > {STEEPEST} THEN {STEEPEST}.0 WHEN {odds[0]} < -{STEEPEST} THEN -{STEEPEST}.0 ELSE {odds[0]} END"
+        [one] = odds
+        cut = (
+            f"CASE WHEN {one} > {STEEPEST} THEN {STEEPEST}.0 WHEN {one} < -{STEEPEST} THEN -{STEEPEST}.0 ELSE {one} END"
+        )
         second = f"1.0 / (1.0 + exp(-({cut})))"
         return [f"1.0 - {second} AS probability_0", f"{second} AS probability_1"]
     top = f"{sql.greatest}({', '.join(odds)})"
