@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from markone.brief import Brief
-from markone.errors import DataError, SettingsError, did_you_mean
+from markone.errors import DataError, Setting, SettingsError, did_you_mean
 from markone.exporting import to_c, to_js, to_json, to_onnx, to_sql
 from markone.exporting.checking import Sample
 from markone.exporting.document import Document, document_of
@@ -208,9 +208,8 @@ def check_free(path: str, content: bytes, overwrite: bool) -> None:
     place = Path(path)
     if overwrite or not place.exists() or (place.is_file() and place.read_bytes() == content):
         return
-    raise DataError(
-        f"{path} exists already, with other content; remove it, name another file, or allow to overwrite it"
-    )
+    advice = ("name another file, or replace it with ", Setting("overwrite", True))
+    raise DataError(f"{path} exists already, with other content", advice=advice)
 
 
 assert tuple(TARGETS) == get_args(To)

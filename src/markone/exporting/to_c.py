@@ -24,15 +24,13 @@ FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1")
 LONGEST_STRING = 4000
 """C99 promises no longer strings than 4,095 characters."""
 INSTALL = "install a C compiler, cc"
-KEYWORDS = frozenset(
-    """alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const consteval
-    constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do double dynamic_cast
-    else enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not
-    not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires restrict return short
-    signed sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef
-    typeid typename typeof union unsigned using virtual void volatile wchar_t while xor xor_eq stdin stdout stderr errno
-    linux unix""".split()
-)
+KEYWORDS = """ alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const
+ consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do double
+ dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable namespace new
+ noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires restrict
+ return short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try
+ typedef typeid typename typeof union unsigned using virtual void volatile wchar_t while xor xor_eq stdin stdout stderr
+ errno linux unix """
 """The words of C and C++, and the names in small letters that headers define as macros."""
 TYPES = {"numeric": "double", "boolean": "int", "categorical": "const char *", "date": "const char *"}
 TYPES["datetime"] = TYPES["date"]
@@ -118,7 +116,9 @@ def identifiers(names: Sequence[str]) -> dict[str, str]:
     taken: set[str] = set()
     for name in names:
         plain = re.sub(r"[^A-Za-z0-9_]", "_", name)[:40] or "column"
-        reserved = plain[0].isdigit() or plain[0] == "_" or plain.isupper() or plain in KEYWORDS
+        reserved = (
+            plain[0].isdigit() or plain[0] == "_" or plain.isupper() or re.search(rf"\b{plain}\b", KEYWORDS) is not None
+        )
         plain = f"c_{plain}" if reserved else plain
         one, number = plain, 2
         while one in taken:

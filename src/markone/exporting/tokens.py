@@ -213,5 +213,5 @@ def hash_of_ngram(tokens: list[str]) -> int:
 
 
 def splitter(runs: bool) -> Callable[[str], list[str]]:
-    """Return how an n-gram is split into its tokens: a run of characters is one token."""
+    """Return how an n-gram is split into its tokens: n-grams of characters are single tokens."""
     return (lambda ngram: [ngram]) if runs else (lambda ngram: ngram.split(" "))

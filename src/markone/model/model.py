@@ -621,9 +621,7 @@ class Model(Brief):
         """
         from markone.exporting.targets import export_model
 
-        return export_model(
-            self, path, to=to, sample=sample, dialect=dialect, name=name, overwrite=overwrite
-        )
+        return export_model(self, path, to=to, sample=sample, dialect=dialect, name=name, overwrite=overwrite)
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """Return the weights of each feature by name, in the order of `classes`. With two classes, the first has 0.
