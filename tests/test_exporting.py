@@ -348,7 +348,7 @@ HOSTILE = st.one_of(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=settings.default.max_examples * 3 // 5)
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=settings.default.max_examples * 4 // 10)
 @given(st.lists(HOSTILE, min_size=5, max_size=5, unique_by=str.casefold))
 def test_hostile_names_of_columns_categories_and_labels(names: list[str]) -> None:
     number, category, value, one, other = names
@@ -503,6 +503,16 @@ def test_a_sample_of_the_user_is_used(tmp_path: Path) -> None:
     assert exported.rows == 2 and exported.given and "2 sample rows" in str(exported)
     with pytest.raises(DataError, match="the sample has no rows"):
         model.export(tmp_path / "n.json", sample=[])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_sample_of_given_rows(sparse: bool, tmp_path: Path) -> None:
+    model = matrix(30, 3, sparse=sparse)
+    rows = np.random.default_rng(5).normal(size=(40, 30))
+    rows[:, ::3] = 0
+    for to in NAMES:
+        path = tmp_path / to
+        assert model.export(path, to=to, sample=scipy.sparse.csr_matrix(rows) if sparse else rows).rows == 40
 
 
 def test_what_cannot_be_run_is_said(tmp_path: Path, monkeypatch: Any) -> None:

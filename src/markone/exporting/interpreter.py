@@ -185,8 +185,19 @@ def place_on(axis: Mapping[str, Any], places: Mapping[str, int] | None, row: Row
         number = number_of(axis, row)
         return None if number is None else bisect_right(axis["cuts"], number)
     value = piece_of(axis, row)
-    found: int = axis["missing"] if value is None else places.get(str(value), axis["other"])
+    found: int = axis["missing"] if value is None else places.get(text_of(value), axis["other"])
     return found
+
+
+def text_of(value: Any) -> str:
+    """Return a category as a text, as Arrow writes it.
+
+    >>> text_of("a"), text_of(4.0), text_of(True)
+    ('a', '4', 'true')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def cells(part: Mapping[str, Any], _: Any) -> Callable[[Row], list[Value]]:

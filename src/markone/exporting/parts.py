@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -88,6 +88,25 @@ def first_name(part: DocumentPart) -> str:
     """The name of the first feature of a part of a document."""
     first = part["features"][0]
     return str(part["prefix"] + first[0] if isinstance(first, list) else first["name"])
+
+
+def places_on(axis: Mapping[str, Any]) -> int:
+    """The number of places on an axis."""
+    if "cuts" in axis:
+        return len(axis["cuts"]) + 1
+    return int(max(axis["missing"], axis["other"], len(axis["values"]) - 1)) + 1
+
+
+def cell_of(places: Sequence[int], sizes: Sequence[int]) -> int:
+    """The number of a cell among all cells, from its places on the axes.
+
+    >>> cell_of([1, 2], [3, 4])
+    6
+    """
+    cell = 0
+    for place, size in zip(places, sizes, strict=True):
+        cell = cell * size + place
+    return cell
 
 
 # ---- numbers

@@ -30,7 +30,7 @@ ODD_TEXTS = (
     "STRASSE Straße ΣΊΣΥΦΟΣ İstanbul ǅ ﬁn e\u0301 \u0149 ŉ",
     "我的iPhone13が日本語 ไทยสวัสดี ខ្មែរ ကမ္ဘာ 한국어 हिन्दी",
     "👍🏽👍 👩\u200d👩\u200d👧 🇩🇪🇫🇷🇪 1\ufe0f\u20e32\u20e3 a1\u20e3 ❤\ufe0f\u200d🔥 🏴\U000e0067\U000e007f \U0001fa77",
-    "x-y _a_ \x00 \ufffd \ufe0f \u200d !\u200d? \U0003134a N’T don’t isn't. at",
+    "字\ufe0f か\ufe0f字 x-y _a_ \x00 \ufffd \ufe0f \u200d !\u200d? \U0003134a N’T don’t isn't. at",
 )
 DATES = ("1969-07-20T20:17:40", "2000-02-29T00:00:00", "2024-12-31T23:59:59", "1815-12-10T12:00:00")
 

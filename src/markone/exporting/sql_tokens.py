@@ -81,6 +81,11 @@ def pattern_of(how: Any, characters: Any, escape: str, text: str, literal: Calla
     return literal(f"({'|'.join(ways)})"), text
 
 
+def letters_only(how: Any, characters: Any, escape: str, literal: Callable[[str], str]) -> str:
+    """Return a pattern of the beginning of tokens that are letters of scripts without spaces. They keep selectors."""
+    return literal(f"^{Classes(how, characters, escape).letters}" if how["unspaced"] else "^$")
+
+
 def signs_only(how: Any, characters: Any, escape: str, literal: Callable[[str], str]) -> str:
     """Return a pattern of the beginning of tokens that are signs."""
     classes = Classes(how, characters, escape)

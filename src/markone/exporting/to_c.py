@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ from markone.errors import DataError, shorten
 from markone.exporting.document import Document, as_table
 from markone.exporting.interpreter import Answer, narrow
 from markone.exporting.options import Options, Ran
-from markone.exporting.parts import ExportError, first_name
+from markone.exporting.parts import ExportError, cell_of, first_name, places_on
 from markone.exporting.samples import Row
 from markone.exporting.texts import in_json
 
@@ -207,19 +208,18 @@ class Header:
         for i in range(len(part["features"])):
             self.put(part, str(start + i), f"{name}[{i}]")
 
-    def place(self, facts: Mapping[str, Any]) -> tuple[str, int]:
-        """An expression for the place of a row on an axis, -1 without one; and the number of places."""
+    def place(self, facts: Mapping[str, Any]) -> str:
+        """An expression for the place of a row on an axis; -1 without one."""
         if "cuts" in facts:
             number, size = self.number(facts), len(facts["cuts"])
             table = self.table("double ", [digits(cut) for cut in facts["cuts"]] or ["0.0"])
-            return f"(isnan({number}) ? -1 : {self.prefix}_interval({table}, {size}, {number}))", size + 1
+            return f"(isnan({number}) ? -1 : {self.prefix}_interval({table}, {size}, {number}))"
         missing, other = facts["missing"], facts["other"]
-        size = max(missing, other, len(facts["values"]) - 1) + 1
         if "date" in facts:
-            return self.place_of_date(facts), size
+            return self.place_of_date(facts)
         field = f"row->{self.names[facts['column']]}"
         if not facts["values"]:
-            return f"({field} == NULL ? {missing} : {other})", size
+            return f"({field} == NULL ? {missing} : {other})"
         ordered = sorted(enumerate(facts["values"]), key=lambda one: one[1].encode("utf-8", "surrogatepass"))
         sorted_values = self.table("char *const ", [c_string(value) for _, value in ordered])
         places = self.table("int ", [str(place) for place, _ in ordered])
@@ -228,7 +228,7 @@ class Header:
         )
         axis = f"a{len(self.statements)}"
         self.statements.append(f"    const int {axis} = {field} == NULL ? {missing} : at < 0 ? {other} : {places}[at];")
-        return axis, size
+        return axis
 
     def place_of_date(self, facts: Mapping[str, Any]) -> str:
         from markone.data.dates import MONTHS, WEEKDAYS
@@ -249,29 +249,24 @@ class Header:
         if not places:
             self.put(part, str(start), value)
             return
-        sizes = [size for _, size in places]
-        cell, total = places[0][0], sizes[0]
-        for place, size in places[1:]:
-            cell, total = f"({cell} * {size} + {place})", total * size
+        sizes = [*map(places_on, part["axes"])]
+        cell, total = places[0], math.prod(sizes)
+        for place, size in zip(places[1:], sizes[1:], strict=True):
+            cell = f"({cell} * {size} + {place})"
         if total > 2**31 - 1:
             raise ExportError(part["features"][0]["name"], "is of too many combinations of categories for an int in C")
-        parts_there = " && ".join(
-            f"{place} >= 0" for (place, _), axis in zip(places, part["axes"], strict=True) if "cuts" in axis
+        present = " && ".join(
+            f"{place} >= 0" for place, axis in zip(places, part["axes"], strict=True) if "cuts" in axis
         )
         if len(places) == 1 and at == [(i,) for i in range(total)]:
-            self.put(part, f"{start} + {cell}", value, parts_there)
+            self.put(part, f"{start} + {cell}", value, present)
             return
         # Not every combination of categories is a feature, so the cells of features are sorted.
-        cells = []
-        for one in at:
-            number = 0
-            for place_of_feature, size in zip(one, sizes, strict=True):
-                number = number * size + place_of_feature
-            cells.append(number)
+        cells = [cell_of(one, sizes) for one in at]
         order = sorted(range(len(cells)), key=cells.__getitem__)
         known = self.table("int ", [str(cells[i]) for i in order])
         numbers = self.table("int ", [str(start + i) for i in order])
-        self.statements.append(f"    at = {parts_there or 1} ? {self.prefix}_cell({known}, {len(order)}, {cell}) : -1;")
+        self.statements.append(f"    at = {present or 1} ? {self.prefix}_cell({known}, {len(order)}, {cell}) : -1;")
         self.put(part, f"{numbers}[at]", value, "at >= 0")
 
 

@@ -14,7 +14,7 @@ from markone.errors import DataError, shorten
 from markone.exporting.document import Document, as_table
 from markone.exporting.interpreter import Answer, narrow
 from markone.exporting.options import Options, Ran
-from markone.exporting.parts import ExportError, columns_of, first_name
+from markone.exporting.parts import ExportError, cell_of, columns_of, first_name, places_on
 from markone.exporting.samples import Row
 from markone.exporting.texts import in_json
 
@@ -148,15 +148,15 @@ class Writer:
         weights = graph.constant(self.weights(features))
         return values, lambda value: graph.add("MatMul", value, weights), part["presence"]
 
-    def place(self, facts: Mapping[str, Any]) -> tuple[str, str | None, int]:
-        """Return the place of a row on an axis, whether it has one, and the number of places."""
+    def place(self, facts: Mapping[str, Any]) -> tuple[str, str | None]:
+        """Return the place of a row on an axis, and whether it has one."""
         graph = self.graph
         if "cuts" in facts:
             number = facts["column"]
             above = graph.add("GreaterOrEqual", number, graph.constant([facts["cuts"]]))
             place = graph.add("ReduceSum", graph.cast(above, "INT64"), graph.constant([1], np.int64), keepdims=1)
             there = graph.cast(graph.add("Not", graph.add("IsNaN", number)), "DOUBLE")
-            return place, there, len(facts["cuts"]) + 1
+            return place, there
         values = facts["values"]
         if "" in values:
             raise ExportError(f"{facts['column']}=", "is of an empty text, which means a missing value in ONNX")
@@ -168,21 +168,19 @@ class Writer:
             values_int64s=[*range(len(values)), facts["missing"]],
             default_int64=facts["other"],
         )
-        return place, None, max(facts["missing"], facts["other"], len(values) - 1) + 1
+        return place, None
 
     def cells(self, part: Mapping[str, Any]) -> tuple[str, Any, bool]:
         graph, features = self.graph, part["features"]
         places = [self.place(axis) for axis in part["axes"]]
-        sizes = [size for _, _, size in places]
+        sizes = [*map(places_on, part["axes"])]
         total = math.prod(sizes)
         if total > MOST_CELLS:
             raise ExportError(features[0]["name"], f"is of more than {MOST_CELLS:,} combinations of categories")
         weights, there = np.zeros((total, len(self.document["bias"]))), np.zeros((total, 1))
         own = self.weights(features)
         for i, feature in enumerate(features):
-            at = 0
-            for place_of_feature, size in zip(feature["at"], sizes, strict=True):
-                at = at * size + place_of_feature
+            at = cell_of(feature["at"], sizes)
             weights[at], there[at] = own[i], 1.0
         factors = [self.scaled(column) for column in part["factors"]]
         value = factors[0] if factors else None
@@ -194,11 +192,11 @@ class Writer:
             constant = graph.constant(weights)
             return value, lambda one: graph.add("MatMul", one, constant), part["presence"]
         cell = places[0][0]
-        for place, _, size in places[1:]:
+        for (place, _), size in zip(places[1:], sizes[1:], strict=True):
             cell = graph.add("Add", graph.add("Mul", cell, graph.constant([[size]], np.int64)), place)
         flat = graph.add("Squeeze", cell, graph.constant([1], np.int64))
         present = graph.add("Gather", graph.constant(there), flat, axis=0)
-        for _, has, _ in places:
+        for _, has in places:
             present = present if has is None else graph.add("Mul", present, has)
         of_cell = graph.add("Gather", graph.constant(weights), flat, axis=0)
         values = present if value is None else graph.add("Mul", present, value)

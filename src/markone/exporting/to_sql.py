@@ -17,9 +17,9 @@ from markone.errors import DataError, shorten
 from markone.exporting.document import Document, as_table
 from markone.exporting.interpreter import Answer, narrow
 from markone.exporting.options import Options, Ran
-from markone.exporting.parts import ExportError, first_name
+from markone.exporting.parts import ExportError, cell_of, first_name, places_on
 from markone.exporting.samples import Row
-from markone.exporting.sql_tokens import folded, pattern_of, signs_only
+from markone.exporting.sql_tokens import folded, letters_only, pattern_of, signs_only
 from markone.exporting.texts import in_json
 from markone.exporting.tokens import SELECTORS
 
@@ -205,22 +205,19 @@ class Query:
             f"SELECT {ROW}, {part} AS part, {cell} AS cell, {value} AS value FROM markone_input{where}"
         )
 
-    def place(self, facts: Any) -> tuple[str, int]:
-        """Return the place of a row on an axis, and the number of places."""
+    def place(self, facts: Any) -> str:
+        """Return the place of a row on an axis."""
         if "cuts" in facts:
             number = self.input(self.number(facts))
             cases = "".join(f" WHEN {number} < {digits(cut)} THEN {i}" for i, cut in enumerate(facts["cuts"]))
-            return f"(CASE WHEN {number} IS NULL THEN NULL{cases} ELSE {len(facts['cuts'])} END)", len(
-                facts["cuts"]
-            ) + 1
+            return f"(CASE WHEN {number} IS NULL THEN NULL{cases} ELSE {len(facts['cuts'])} END)"
         self.axes += 1
         axis = self.axes
         for i, one in enumerate(facts["values"]):
             self.values.append(f"({axis}, {literal(one, self.sql)}, {i})")
         value = self.input(f"CAST({column(facts, self.sql)} AS {self.sql.text})")
         found = f"(SELECT v.place FROM {self.table}_values AS v WHERE v.axis = {axis} AND v.value = {value})"
-        place = f"(CASE WHEN {value} IS NULL THEN {facts['missing']} ELSE coalesce({found}, {facts['other']}) END)"
-        return place, max(facts["missing"], facts["other"], len(facts["values"]) - 1) + 1
+        return f"(CASE WHEN {value} IS NULL THEN {facts['missing']} ELSE coalesce({found}, {facts['other']}) END)"
 
 
 def digits(number: float) -> str:
@@ -249,17 +246,14 @@ def add_numbers(query: Query, number: int, part: Any) -> None:
 
 def add_cells(query: Query, number: int, part: Any) -> None:
     places = [query.place(axis) for axis in part["axes"]]
-    sizes = [size for _, size in places]
+    sizes = [*map(places_on, part["axes"])]
     if math.prod(sizes) > MOST_CELLS:
         raise ExportError(part["features"][0]["name"], "is of too many combinations of categories for a number in SQL")
     cell = "0"
-    for place, size in places:
+    for place, size in zip(places, sizes, strict=True):
         cell = f"({cell} * {size} + {place})" if cell != "0" else place
     for feature in part["features"]:
-        at = 0
-        for place_of_feature, size in zip(feature["at"], sizes, strict=True):
-            at = at * size + place_of_feature
-        query.weigh(number, at, feature["name"], feature["weights"])
+        query.weigh(number, cell_of(feature["at"], sizes), feature["name"], feature["weights"])
     product = " * ".join(map(query.scaled, part["factors"]))
     value = query.input(query.sql.narrow(product)) if product else "1.0"
     query.yields(number, query.input(cell, late=True), value)
@@ -300,7 +294,9 @@ def add_ngrams(query: Query, number: int, part: Any) -> None:
     chosen = sql.tokens.format(row=ROW, text=prepared, pattern=pattern)
     shown = "token"
     if tokens["emoji"]:
-        shown = f"regexp_replace({shown}, {quoted('[' + SELECTED + ']')}, '', 'g')"
+        without = f"regexp_replace(token, {quoted('[' + SELECTED + ']')}, '', 'g')"
+        letters = letters_only(tokens, characters, sql.escape, quoted)
+        shown = f"(CASE WHEN {sql.matches.format('token', letters)} THEN token ELSE {without} END)"
     if tokens["fold"]:
         shown = folded(shown, characters, known, words, quoted)
     signs = "" if tokens["signs"] else signs_only(tokens, characters, sql.escape, quoted)
@@ -528,8 +524,7 @@ def in_duckdb(program: str, document: Document, rows: Sequence[Row], name: str) 
             connection.register("markone_rows", table)
             connection.execute(f"CREATE TABLE {name} AS SELECT * FROM markone_rows")
             found = connection.execute(program)
-            heads = [one[0] for one in found.description]
-            return Ran("DuckDB", answers_in(document, heads, found.fetchall()))
+            return Ran("DuckDB", answers_in(document, found.fetchall()))
         except duckdb.Error as error:
             raise DataError(f"nothing was written: DuckDB does not accept the query: {shorten(str(error))}") from None
 
@@ -552,8 +547,7 @@ def in_sqlite(program: str, document: Document, rows: Sequence[Row], name: str) 
             *before, query = program.split("\n-- The query.")
             connection.executescript("\n-- The query.".join(before))
             found = connection.execute("-- " + query)
-            heads = [one[0] for one in found.description]
-            return Ran("SQLite", answers_in(document, heads, found.fetchall()))
+            return Ran("SQLite", answers_in(document, found.fetchall()))
         except sqlite3.Error as error:
             raise DataError(f"nothing was written: SQLite does not accept the query: {shorten(str(error))}") from None
 
@@ -561,7 +555,7 @@ def in_sqlite(program: str, document: Document, rows: Sequence[Row], name: str) 
 RUN = {"duckdb": in_duckdb, "sqlite": in_sqlite}
 
 
-def answers_in(document: Document, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Answer]:
+def answers_in(document: Document, rows: Sequence[Sequence[Any]]) -> list[Answer]:
     """Return the answers in the columns that the query adds, which are the last ones."""
     labels = document["classes"]
     kinds = {type(one) for one in labels}
