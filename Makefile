@@ -74,10 +74,10 @@ cross: $(INSTALLED) ## compile the core for other systems: Linux and macOS on AR
 oldest: .venv-oldest/installed ## run the tests with the oldest supported versions of all dependencies
 	.venv-oldest/bin/pytest -q -n auto -p no:cacheprovider tests
 
-browser: ## install Chromium, with which the tests open pages, if it is absent
-	@if command -v chromium chromium-browser google-chrome >/dev/null; then echo "There is a Chromium."; \
-	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -q && apt-get install -qy --no-install-recommends chromium; \
-	else echo "Install Chromium, for example: sudo apt-get install chromium. Without it, tests of the page are skipped."; fi
+browser: ## install Chromium and Node, with which the tests run pages and modules, if they are absent
+	@if command -v chromium chromium-browser google-chrome >/dev/null && command -v node >/dev/null; then echo "There are a Chromium and a Node."; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -q && apt-get install -qy --no-install-recommends chromium nodejs; \
+	else echo "Install Chromium and Node, for example: sudo apt-get install chromium nodejs. Without them, some tests are skipped."; fi
 
 all-checks: check test test-slow sanitize oldest fuzz ## run all of these, one after the other
 

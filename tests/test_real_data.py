@@ -375,3 +375,31 @@ def test_incomes_cannot_be_separated(tmp_path: Path) -> None:
         assert certificate.proof is not None and len(certificate.proof.rows) == 2  # equal rows of both classes
         assert certificate.removal is not None and len(certificate.removal.rows) < 5_000
         assert certificate.hinge is not None and certificate.hinge.total < 11_600
+
+
+# ---- exports
+
+
+@pytest.mark.parametrize("rule", ["mira", "logistic", "svm"])
+@pytest.mark.parametrize(
+    ("to", "options"),
+    [("json", {}), ("js", {}), ("sql", {}), ("sql", {"dialect": "sqlite"}), ("c", {}), ("onnx", {})],
+)
+def test_exports_of_adult_give_every_label(to: Any, options: dict[str, Any], rule: Any, tmp_path: Path) -> None:
+    train, test = adult(tmp_path)
+    exported = markone.train(train, rule=rule).export(tmp_path / "adult", to=to, sample=test, **options)
+    assert exported.rows == 16_281 and exported.engine is not None
+
+
+def test_exports_of_curves_give_every_label(tmp_path: Path) -> None:
+    train, test = adult(tmp_path)
+    model = markone.train(train)
+    assert model.features.width > 500
+    for to in ("json", "js", "sql", "c", "onnx"):
+        assert model.export(tmp_path / f"adult.{to}", to=to, sample=test).rows == 16_281  # type: ignore[arg-type]
+
+
+def test_the_module_of_imdb_gives_every_label(tmp_path: Path) -> None:
+    train, test = imdb()
+    exported = markone.train(train).export(tmp_path / "imdb.mjs", sample=test)
+    assert exported.rows == 25_000 and exported.engine is not None

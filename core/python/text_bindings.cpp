@@ -257,6 +257,30 @@ ngram_settings settings_of(const token_settings& tokens, bool negation, token_ch
     return {{tokens, negation, choice, shortest, longest, within_words}, 1, 1};
 }
 
+// What the tokenizer knows of characters, for programs that make the same tokens elsewhere: the first and last characters
+// of ranges, one pair after the other; and the foldings, each a character and the three that stand for it, 0 for none.
+nb::dict unicode_tables() {
+    nb::dict tables;
+    const auto put = [&](const char* name, const auto& ranges) {
+        std::vector<std::uint32_t> flat;
+        for (const auto& [first, last] : ranges) flat.insert(flat.end(), {first, last});
+        tables[name] = own(std::move(flat));
+    };
+    put("words", unicode::words);
+    put("signs", unicode::signs);
+    put("capitals", unicode::capitals);
+    put("unspaced", unicode::unspaced);
+    put("marks", unicode::marks);
+    put("stackers", unicode::stackers);
+    put("modifiers", unicode::modifiers);
+    put("flags", unicode::flags);
+    put("emoji_to_come", unicode::emoji_to_come);
+    std::vector<std::uint32_t> foldings;
+    for (const auto& [from, to] : unicode::foldings) foldings.insert(foldings.end(), {from, to[0], to[1], to[2]});
+    tables["foldings"] = own(std::move(foldings));
+    return tables;
+}
+
 void bind_tokens(nb::module_& m) {
     nb::enum_<token_choice>(m, "TokenChoice")
         .value("all", token_choice::all)
@@ -281,6 +305,7 @@ void bind_tokens(nb::module_& m) {
             return found;
         },
         "settings"_a, "text"_a);
+    m.def("unicode_tables", &unicode_tables);
     nb::class_<ngram_batch>(m, "NgramBatch");
 }
 

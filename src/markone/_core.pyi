@@ -401,6 +401,9 @@ class NgramSettings:
 
 def tokens(settings: NgramSettings, text: str) -> list[str]: ...
 
+# By name, ranges of characters: first, last, first, last and so on; and `foldings`: from, to, to, to.
+def unicode_tables() -> dict[str, NDArray[np.uint32]]: ...
+
 class NgramBatch: ...
 
 # Where each name starts, and the bytes of all.

@@ -38,6 +38,7 @@ COMMANDS = (
     "parse evaluate",
     "serve",
     "filter",
+    "export",
     "lecture",
     "demo",
     "completion",

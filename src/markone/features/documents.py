@@ -99,6 +99,11 @@ class Documents(Part):
         whole = entry.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return _core.tokens(self._settings(signs=True, longest=1), whole)
 
+    def entries_of(self, feature: Feature) -> list[str]:
+        """The words of a feature, each as tokens with spaces between them."""
+        found = (" ".join(self._tokens(word)) for word in feature.words)
+        return [*dict.fromkeys(entry for entry in found if entry)]
+
     def collect(self, batch: Batch) -> NDArray[np.float32]:
         return self.transform(batch)
 

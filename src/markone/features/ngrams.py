@@ -54,6 +54,8 @@ class Ngrams(Part):
         self.value = _core.CountedAs["binary" if choice == "lower" else settings.value]
         self.characters = characters or within_words
         self.within_words = within_words
+        self.lengths = lengths
+        self.choice = choice
         self._how = _core.NgramSettings(
             fold=settings.case == "fold",
             signs=settings.signs and choice == "all",
@@ -183,7 +185,7 @@ class Ngrams(Part):
             words, grams = Strings.of_core(*self.vocabulary.words()), self.vocabulary.parts().reshape(-1, 2)
             return Saved({"features": self.width}, {**blob("words", words), "grams": grams, **weights})
         compact = isinstance(self.vocabulary, _core.CompactVocabulary)
-        offsets, data, shared = self._owners()
+        offsets, data, shared = self.owners()
         return Saved({"compact": compact}, {**blob("names", Strings(data, offsets)), "shared": shared, **weights})
 
     def restore(self, saved: Saved, width: int | None = None) -> None:
@@ -213,36 +215,36 @@ class Ngrams(Part):
                 raise damaged("whether a place is shared must be 0 or 1")
             with distrusted():
                 self.vocabulary.add(*names.for_core, shared)
-            if len(self._places()) != len(shared):
+            if len(self.places()) != len(shared):
                 raise damaged("two n-grams have the same place")
         if self.settings.weight != "none":
             self.weights = contents.array("weights", np.float32, self.width)
             check_finite("weights", self.weights)
 
     def extend(self, other: Ngrams) -> NDArray[np.int64]:
-        before, mine = self.width, self._places()
+        before, mine = self.width, self.places()
         if isinstance(self.vocabulary, _core.NgramVocabulary):
             assert isinstance(other.vocabulary, _core.NgramVocabulary)
             numbers = self.vocabulary.extend(other.vocabulary)
         else:
-            numbers = self.vocabulary.add(*other._owners())
+            numbers = self.vocabulary.add(*other.owners())
         if self.weights is not None and other.weights is not None:
             weights = np.zeros(self.width, np.float32)
             weights[:before] = self.weights
-            weights[numbers] = other.weights[other._places()]
+            weights[numbers] = other.weights[other.places()]
             weights[mine] = self.weights[mine]
             self.weights = weights
         return np.arange(before)
 
     def prune(self, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Remove unused n-grams. Places of a hashed table without a name never have a value and are always removed."""
-        places = self._places()
+        places = self.places()
         stays = np.zeros(self.width, np.bool_)
         stays[places] = used[places]
         if isinstance(self.vocabulary, _core.NgramVocabulary):
             self.vocabulary.prune(np.flatnonzero(stays).astype(np.uint32))
         else:
-            offsets, data, shared = self._owners()
+            offsets, data, shared = self.owners()
             order = np.argsort(places)
             order = order[stays[places[order]]]
             compact = self._compact()
@@ -256,13 +258,13 @@ class Ngrams(Part):
         assert self.settings.hash_bits is not None
         return _core.CompactVocabulary(self._how, self.settings.hash_bits)
 
-    def _places(self) -> NDArray[Any]:
+    def places(self) -> NDArray[Any]:
         """The numbers of the features that have names."""
         vocabulary = self.vocabulary
         return vocabulary.places() if isinstance(vocabulary, _core.HashedVocabulary) else np.arange(self.width)
 
-    def _owners(self) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8]]:
-        """The names of hashed n-grams, in the order of `_places`, and which of them share a place."""
+    def owners(self) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8]]:
+        """The names of hashed n-grams, in the order of `places`, and which of them share a place."""
         vocabulary = self.vocabulary
         assert not isinstance(vocabulary, _core.NgramVocabulary)
         names = vocabulary.owners() if isinstance(vocabulary, _core.HashedVocabulary) else vocabulary.names()

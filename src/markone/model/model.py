@@ -44,6 +44,8 @@ from markone.storage.container import PICKLED, Path, digest_of, from_bytes, read
 from markone.storage.saved import Saved
 
 if TYPE_CHECKING:
+    from markone.exporting.options import Dialect
+    from markone.exporting.targets import Exported, To
     from markone.model.card import Card
 
 
@@ -574,6 +576,52 @@ class Model(Brief):
 
         self.need_classes("card")
         return card_of(self, name)
+
+    def export(
+        self,
+        path: Path,
+        *,
+        to: To | None = None,
+        sample: Any = None,
+        dialect: Dialect | None = None,
+        name: str | None = None,
+        overwrite: bool = False,
+    ) -> Exported:
+        """Write a linear model in a form that works without Markone, and return how it was checked.
+
+        Before the file is written, it is run on sample rows, and must give the same labels, and the same scores within
+        10⁻⁶. Otherwise nothing is written, and the error names the feature that is the reason.
+
+        Parameters
+        ----------
+        path
+            The name of the file. It is written completely or not at all.
+        to
+            `json`, `js`, `sql`, `c` or `onnx`; by default, the ending of the file says it.
+        sample
+            The rows of the check: a file, a frame or other examples. By default, rows are made from what the model
+            knows.
+        dialect
+            The dialect of SQL: `duckdb`, which is the default, `sqlite` or `postgresql`.
+        name
+            The name of the table that the SQL query reads, by default `data`; or the beginning of the names in C, by
+            default `model`.
+        overwrite
+            Replace a file that exists already.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> import markone
+        >>> model = markone.train(["free money", "see you"], target=["spam", "ham"])
+        >>> with TemporaryDirectory() as folder:
+        ...     exported = model.export(f"{folder}/mail.json")
+        >>> exported.engine, exported.rows
+        ('an interpreter in Python', 200)
+        """
+        from markone.exporting.targets import export_model
+
+        return export_model(self, path, to=to, sample=sample, dialect=dialect, name=name, overwrite=overwrite)
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
         """Return the weights of each feature by name, in the order of `classes`. With two classes, the first has 0.
