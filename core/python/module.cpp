@@ -324,7 +324,9 @@ nb::class_<weights<T>> bind_weights(nb::module_& m, const std::string& bits) {
         .def(
             "__init__",
             [](weights<T>* self, const array<T, 2>& matrix, const array<T, 1>& bias, std::size_t classes) {
-                if (classes < 2 || matrix.shape(1) != columns_of(classes) || bias.size() != columns_of(classes))
+                const std::size_t columns = matrix.shape(1);
+                const bool fits = columns == columns_of(classes) || columns == classes;
+                if (classes < 1 || !fits || bias.size() != columns)
                     throw std::invalid_argument("the weights have the wrong shape");
                 const auto kept = std::make_shared<array<T, 2>>(matrix);
                 new (self) weights<T>({kept, kept->data()}, kept->shape(0), view(bias), classes);

@@ -107,6 +107,9 @@ class Learner(Protocol):
     def predict(self, rows: Rows, averaged: bool | None = None) -> NDArray[np.int64]:
         """Return the number of the best class for each row."""
 
+    def right(self, block: Block, averaged: bool | None = None) -> NDArray[np.bool_]:
+        """Return for which labelled rows the prediction is right."""
+
     def norm2(self) -> float:
         """Return the squared length of the last weights, with the bias."""
 
@@ -174,6 +177,11 @@ class CommonLearner:
         if self.classes < 2:
             return np.zeros(len(rows), np.int64)
         return _core.winners(self.scores(rows, averaged), _core.Tie[self.settings.tie])
+
+    def right(self, block: Block, averaged: bool | None = None) -> NDArray[np.bool_]:
+        """Return for which labelled rows the prediction is right."""
+        found: NDArray[np.bool_] = self.predict(block.rows, averaged) == block.labels
+        return found
 
     def norm2(self) -> float:
         """Return 0, because the learner has no weights."""

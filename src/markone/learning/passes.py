@@ -134,7 +134,7 @@ def accuracies(learner: Learner, blocks: Iterator[Block]) -> tuple[float | None,
         importance += _core.sum(weights)
         rows += len(block)
         for averaged in which:
-            found = learner.predict(block.rows, averaged) == block.labels
+            found = learner.right(block, averaged)
             right[int(averaged)] += _core.sum(weights[found])
             right_rows[int(averaged)] += found.sum()
     if rows == 0:

@@ -19,6 +19,7 @@ from markone.model.decisions import Abstention, Aim, Threshold, choose_abstentio
 from markone.model.margins import functional_margins
 from markone.model.model import Model
 from markone.model.settings import Settings
+from markone.model.several_labels import LabelDecision, SeveralLabels
 
 HOLDOUT = 0.2
 """The share of rows that are held out for abstention, by default."""
@@ -47,7 +48,10 @@ class Wishes:
     def of(cls, threshold: Any, abstain: Any, earlier: Model | None) -> Wishes:
         """Return what is given or, if nothing is, what an earlier model has."""
         if threshold is None and abstain is None and earlier is not None:
-            threshold = None if earlier.threshold is None else earlier.threshold.aim
+            earlier_threshold = earlier.threshold
+            if earlier.several is not None:
+                earlier_threshold = next((one.threshold for one in earlier.several.decisions if one.threshold), None)
+            threshold = None if earlier_threshold is None else earlier_threshold.aim
             abstain = None if earlier.abstention is None else earlier.abstention.error
         if threshold is not None and abstain is not None:
             raise SettingsError("abstain", "does not work together with threshold; set only one of them")
@@ -74,9 +78,9 @@ class Wishes:
         if self.error is not None and given.get("holdout") == 0:
             raise SettingsError("abstain", "needs held-out rows, and holdout is 0; leave it out")
 
-    def check_classes(self, classes: list[Label], store: RowStore) -> None:
+    def check_classes(self, classes: list[Label], store: RowStore, *, several: bool = False) -> None:
         """Raise an error if the wishes do not fit the classes and rows."""
-        if self.aim is not None and len(classes) != 2:
+        if self.aim is not None and len(classes) != 2 and not several:
             raise SettingsError("threshold", f"is for two classes, and there are {len(classes):,}; leave it out")
         if self.error is not None and store.importance is not None:
             raise SettingsError("abstain", "needs rows that all count the same; leave out their importance")
@@ -87,6 +91,19 @@ class Wishes:
             None if self.aim is None else Threshold(str(self.aim)),
             None if self.error is None else Abstention(self.error),
         )
+
+    def unfulfilled_of_labels(self, labels: int) -> SeveralLabels:
+        """Return the same for a model whose rows can have several labels."""
+        return SeveralLabels((LabelDecision(None, self.unfulfilled().threshold),) * labels)
+
+    def threshold_of_label(
+        self, settings: Settings, scored: Scored | None, calibrator: Calibrator | None
+    ) -> Threshold | None:
+        """Choose the threshold of one of several labels. A label that all rows have, or none, keeps the score 0."""
+        constant = scored is not None and len(np.unique(scored.truth)) < 2
+        if constant and self.needs_rows:
+            return Threshold(str(self.aim))
+        return self.fulfilled(settings, scored, calibrator, None).threshold
 
     def fulfilled(
         self, settings: Settings, scored: Scored | None, calibrator: Calibrator | None, held_out: Scored | None

@@ -136,11 +136,13 @@ class LinearScorer:
         return Saved({}, {"weights": self.weights.view(), "bias": self.weights.bias()})
 
     @classmethod
-    def load(cls, saved: Saved, classes: int, has_probabilities: bool) -> LinearScorer:
+    def load(
+        cls, saved: Saved, classes: int, has_probabilities: bool, columns: int | None = None
+    ) -> LinearScorer:
         if saved.facts or saved.arrays.keys() != {"weights", "bias"}:
             raise DataError("its weights have the wrong parts")
         matrix, bias = saved.arrays["weights"], saved.arrays["bias"]
-        columns = 1 if classes == 2 else classes
+        columns = columns or (1 if classes == 2 else classes)
         need(matrix.dtype == bias.dtype == np.float32, "its weights are not 32-bit floats")
         matches = matrix.ndim == 2 and matrix.shape[1] == columns and bias.shape == (columns,)
         need(matches, "the shape of its weights does not match its classes")
