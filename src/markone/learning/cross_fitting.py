@@ -41,6 +41,10 @@ class Scored(NamedTuple):
     truth: NDArray[np.int64]
     importance: NDArray[np.float64] | None
 
+    def of_label(self, sets: Sets, label: int) -> Scored:
+        """Return the scores and classes of one label, if the truth is the number of a row's set of labels."""
+        return Scored(self.scores[:, label, None], sets[label][self.truth].astype(np.int64), self.importance)
+
 
 def may_be_crossed(settings: Settings, store: RowStore, *, asked: bool = False) -> bool:
     """Return whether training is repeated for cross-fitting: if it takes little time, or if there are so few rows that

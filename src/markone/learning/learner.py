@@ -86,6 +86,10 @@ class Learner(Protocol):
         """The number of scores of a row: one for two classes, otherwise one for each class."""
 
     @property
+    def passes(self) -> int:
+        """The largest number of passes."""
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the values in rows."""
 
@@ -164,6 +168,12 @@ class CommonLearner:
     def columns(self) -> int:
         """The number of scores of a row: one for two classes, otherwise one for each class."""
         return 1 if self.classes <= 2 else self.classes
+
+    @property
+    def passes(self) -> int:
+        """The largest number of passes, by the settings."""
+        assert self.settings.epochs is not None  # defaults are filled in
+        return self.settings.epochs
 
     def ready(self, block: Block) -> Block:
         """Return the block without changes."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import tee
 from typing import Any
 
 import numpy as np
@@ -21,9 +20,11 @@ from markone.data.blocks import Block, Rows
 from markone.data.source import UNLABELLED
 from markone.learning.examples import Examples, Visits
 from markone.learning.learner import CommonLearner, Counted, Course, Learner, State, Tally
+from markone.learning.online import Linear
 from markone.learning.states import check_forms, need, prefixed, without_prefix
 from markone.model.scorer import LinearScorer
 from markone.model.settings import Settings, SpelledOut
+from markone.parallel import in_order
 
 Sets = NDArray[np.bool_]
 """Which labels each set of labels contains: labels × sets. The labels of rows are the numbers of their sets."""
@@ -85,6 +86,8 @@ class LabelLearner(CommonLearner):
     def __init__(self, sets: Sets, learner: Learner) -> None:
         self.sets = sets
         self.settings, self.features, self.dtype = learner.settings, learner.features, learner.dtype
+        self.threads = 1
+        """The number of labels that are trained at the same time. The result is the same."""
 
     @property
     def classes(self) -> int:
@@ -121,7 +124,7 @@ class LabelsTogether(LabelLearner):
     """Learners that visit each row one after the other, before the next row is read."""
 
     def __init__(self, sets: Sets, make: MakeLearner) -> None:
-        self.learners = [make() for _ in sets]
+        self.learners = [made for made in (make() for _ in sets) if isinstance(made, Linear)]
         super().__init__(sets, self.learners[0])
 
     def ready(self, block: Block) -> Block:
@@ -133,16 +136,18 @@ class LabelsTogether(LabelLearner):
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Tally, int]]:
         """Visit all examples in pieces. Mistakes, updates and losses are the sums over all labels."""
-        same = tee(examples.visits(self.settings, epoch, skip), self.classes)
-        passes = [
-            learner.learn_pass(OneLabel(examples, self.sets, label, visits), epoch, skip)
-            for label, (learner, visits) in enumerate(zip(self.learners, same, strict=True))
-        ]
-        for pieces in zip(*passes, strict=True):
-            yield total(tally for tally, _ in pieces), pieces[0][1]
+        for visits in examples.visits(self.settings, epoch, skip):
+            passes = [
+                learner.learn_pass(OneLabel(examples, self.sets, label, [visits]), epoch, skip)
+                for label, learner in enumerate(self.learners)
+            ]
+            del visits  # releases this window before the next one is read
+            while pieces := [piece for piece in in_order(next_piece, passes, self.threads) if piece is not None]:
+                yield total(tally for tally, _ in pieces), pieces[0][1]
+            del passes
 
     def last_weights(self, averaged: bool | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
-        found = [learner.weights(averaged) for learner in self.learners]  # type: ignore[attr-defined]
+        found = [learner.weights(averaged) for learner in self.learners]
         return np.hstack([one.view() for one in found]), np.concatenate([one.bias() for one in found])
 
     def norm2(self) -> float:
@@ -178,20 +183,25 @@ class LabelsInTurn(LabelLearner):
         self.courses = np.zeros((self.classes, 3))
         """For each label the objective, the gap, and 1 if the gap is small enough."""
 
+    passes = 1
+    """A pass trains each label in as many passes as it needs."""
+
     def ready(self, block: Block) -> Block:
         return self._make().ready(block)
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Tally, int]]:
         """Train the remaining labels. Each of them counts as a share of the visits."""
-        while self.trained < self.classes:
-            label, rows = self.trained, examples.rows
-            result = self._train(label, OneLabel(examples, self.sets, label))
-            self.trained += 1
-            yield result, rows * self.trained // self.classes - rows * label // self.classes
+        rows, left = examples.rows, range(self.trained, self.classes)
+        for label, result in enumerate(in_order(lambda label: self._train(label, examples), left, self.threads), left[0]):
+            weights, course, last = result
+            self.matrix[:-1, label], self.matrix[-1, label] = weights.view()[:, 0], weights.bias()[0]
+            self.courses[label] = course.objective or 0.0, course.gap or 0.0, course.done
+            self.trained = label + 1
+            yield last, rows * self.trained // self.classes - rows * label // self.classes
 
-    def _train(self, label: int, examples: OneLabel) -> Tally:
-        """Train a label, and return the results of its last pass."""
-        learner = self._make()
+    def _train(self, label: int, all_labels: Examples) -> tuple[Any, Course, Tally]:
+        """Train a label, and return its weights, their distance to the optimum, and the results of the last pass."""
+        learner, examples = self._make(), OneLabel(all_labels, self.sets, label)
         learner.begin(examples)
         assert self.settings.epochs is not None  # defaults are filled in
         last: Tally = Counted(0, 0, 0.0, 0.0)
@@ -199,11 +209,7 @@ class LabelsInTurn(LabelLearner):
             last = total(tally for tally, _ in learner.learn_pass(examples, epoch, 0))
             if learner.course().done or last.updates == 0:
                 break
-        course = learner.course()
-        weights = learner.weights()  # type: ignore[attr-defined]
-        self.matrix[:-1, label], self.matrix[-1, label] = weights.view()[:, 0], weights.bias()[0]
-        self.courses[label] = course.objective or 0.0, course.gap or 0.0, course.done
-        return last
+        return learner.scorer().weights, learner.course(), last
 
     def last_weights(self, averaged: bool | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
         return self.matrix[:-1], self.matrix[-1]
@@ -226,6 +232,11 @@ class LabelsInTurn(LabelLearner):
     def set_state(self, state: State) -> None:
         self.trained = int(state["trained"][0])
         self.matrix, self.courses = state["matrix"].copy(), state["courses"].copy()
+
+
+def next_piece(passes: Iterator[tuple[Tally, int]]) -> tuple[Tally, int] | None:
+    """Return the results of the next piece of a pass; None if there are no more pieces."""
+    return next(passes, None)
 
 
 def total(tallies: Iterable[Tally]) -> Counted:

@@ -40,7 +40,7 @@ from markone.learning.reading import (
 )
 from markone.learning.run import Run, check_same_settings, other_data
 from markone.learning.run_options import Callback, RunOptions
-from markone.learning.several_labels import Sets
+from markone.learning.several_labels import LabelLearner, LabelsInTurn, Sets
 from markone.learning.shapes import find_shapes
 from markone.learning.starting import check_given_start, start_from, with_start
 from markone.learning.warm_start import check_growth, grown
@@ -285,6 +285,8 @@ class ClassifierTraining(LearnerTraining[Model]):
     ) -> None:
         self.stored = StoredExamples(store, start.learner.settings)
         super().__init__(start.learner, self.stored)
+        if isinstance(start.learner, LabelLearner):
+            start.learner.threads = threads
         self.source = source
         self.start = start
         self.store = store
@@ -335,16 +337,11 @@ class ClassifierTraining(LearnerTraining[Model]):
 
     def decisions(self, sets: Sets) -> SeveralLabels:
         """Learn for each label how scores become probabilities and, if the user wants it, a threshold."""
-        scored = self.scored()
-        found = []
-        for label in range(len(sets)):
-            own = None if scored is None else scored._replace(
-                scores=scored.scores[:, label, None], truth=sets[label][scored.truth].astype(np.int64)
-            )
-            calibrator = None if own is None else self.calibrator(own, [False, True])
-            threshold = self.wishes.threshold_of_label(self.learner.settings, own, calibrator)
-            found.append(LabelDecision(calibrator, threshold))
-        return SeveralLabels(tuple(found))
+        found = self.scored()
+        scored = [] if found is None else [found.of_label(sets, label) for label in range(len(sets))]
+        calibrators = [self.calibrator(one, [False, True]) for one in scored] or [None] * len(sets)
+        thresholds = self.wishes.thresholds_of_labels(self.learner.settings, scored, calibrators)
+        return SeveralLabels(tuple(map(LabelDecision, calibrators, thresholds)))
 
     def calibrator(self, found: Scored, classes: list[Label] | None = None) -> Calibrator | None:
         """Learn how scores become probabilities, from held-out rows or by cross-fitting. A rule that has probabilities
@@ -480,6 +477,16 @@ def begin_with_sets(
     return Start(features, labels, new_learner(settings, features, labels, rows, sets=sets), sets=sets)
 
 
+def check_passes(learner: Learner, before: int | None) -> None:
+    """Raise an error if a training whose labels are trained one after the other is resumed with more passes."""
+    if isinstance(learner, LabelsInTurn) and learner.settings.epochs != before:
+        raise SettingsError(
+            "epochs",
+            f"was {before}, and cannot change when a training with several labels a row is resumed by this rule; leave "
+            "it out",
+        )
+
+
 def learn_on(base: Model, filling: Filling, store: RowStore, settings: Settings) -> Start:
     """Start from a model, with its features and classes, and with those that are new in the source."""
     filling.source = fitting(filling.source, base.features.columns)
@@ -512,7 +519,9 @@ def take_up(kept: Model, filling: Filling, store: RowStore, settings: Settings) 
     if filling.of_numbers:
         return begin_with_numbers(filling.source, store, settings, kept.features)
     if filling.source.several:
-        return begin_with_sets(filling.source, store, settings, kept.features, kept.classes)
+        start = begin_with_sets(filling.source, store, settings, kept.features, kept.classes)
+        check_passes(start.learner, kept.settings.epochs)
+        return start
     if finish_store(store, filling.source, kept.classes) != kept.classes:
         raise DataError(other_data(ClassifierTraining.visited))
     weigh(store, settings.class_weight, kept.classes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +15,15 @@ from markone.data.store import RowStore
 from markone.errors import DataError, SettingsError
 from markone.learning.cross_fitting import Scored
 from markone.model.calibrator import FEWEST_ROWS, Calibrator
-from markone.model.decisions import Abstention, Aim, Threshold, choose_abstention, choose_threshold, promised_error
+from markone.model.decisions import (
+    Abstention,
+    Aim,
+    Threshold,
+    choose_abstention,
+    choose_for_micro_f1,
+    choose_threshold,
+    promised_error,
+)
 from markone.model.margins import functional_margins
 from markone.model.model import Model
 from markone.model.settings import Settings
@@ -80,6 +88,8 @@ class Wishes:
 
     def check_classes(self, classes: list[Label], store: RowStore, *, several: bool = False) -> None:
         """Raise an error if the wishes do not fit the classes and rows."""
+        if self.aim is not None and self.aim.kind == "micro-f1" and not several:
+            raise SettingsError("threshold", "is micro-f1, which is for rows with several labels; use f1")
         if self.aim is not None and len(classes) != 2 and not several:
             raise SettingsError("threshold", f"is for two classes, and there are {len(classes):,}; leave it out")
         if self.error is not None and store.importance is not None:
@@ -96,14 +106,23 @@ class Wishes:
         """Return the same for a model whose rows can have several labels."""
         return SeveralLabels((LabelDecision(None, self.unfulfilled().threshold),) * labels)
 
-    def threshold_of_label(
-        self, settings: Settings, scored: Scored | None, calibrator: Calibrator | None
-    ) -> Threshold | None:
-        """Choose the threshold of one of several labels. A label that all rows have, or none, keeps the score 0."""
-        constant = scored is not None and len(np.unique(scored.truth)) < 2
-        if constant and self.needs_rows:
-            return Threshold(str(self.aim))
-        return self.fulfilled(settings, scored, calibrator, None).threshold
+    def thresholds_of_labels(
+        self, settings: Settings, scored: list[Scored], calibrators: Sequence[Calibrator | None]
+    ) -> list[Threshold | None]:
+        """Choose the thresholds of several labels. Without a wish, they are chosen for micro F1, if there are rows for
+        it. A label that all rows have, or none, is predicted if its score is above 0."""
+        few = not scored or len(scored[0].truth) < FEWEST_ROWS
+        if few and self.aim is None:
+            return [None] * len(calibrators)
+        if self.aim is not None and (few or self.aim.kind != "micro-f1"):
+            wanted: list[Threshold | None] = []
+            for one, calibrator in zip(scored or [None] * len(calibrators), calibrators, strict=True):
+                constant = one is not None and len(np.unique(one.truth)) < 2 and self.needs_rows
+                wanted.append(None if constant else self.fulfilled(settings, one, calibrator, None).threshold)
+            return wanted
+        scores = np.hstack([one.scores for one in scored]).astype(np.float64)
+        truth = np.column_stack([one.truth for one in scored])
+        return choose_for_micro_f1(scores, truth, scored[0].importance)
 
     def fulfilled(
         self, settings: Settings, scored: Scored | None, calibrator: Calibrator | None, held_out: Scored | None
