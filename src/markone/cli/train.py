@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from markone.model.evaluation import Evaluation
     from markone.model.model import Model
     from markone.model.number_evaluation import NumberEvaluation
+    from markone.model.several_evaluation import SeveralEvaluation
 
 
 def train(
@@ -228,7 +229,7 @@ def tuned(source: Source, spec: Any, settings: dict[str, Any], *, quiet: bool) -
 
 def evaluated(
     model: Model, test: str, said: dict[str, Any], target: str | None, threads: int | None
-) -> Evaluation | NumberEvaluation:
+) -> Evaluation | NumberEvaluation | SeveralEvaluation:
     """Evaluate the model on the test file. Nothing else reads this file."""
     from markone.cli.reading import open_data
 

@@ -12,6 +12,8 @@ TEXT = frozenset({"encoding", "longest_line"})
 TABLE = frozenset({"kinds", "importance", "keep"})
 NOT_FOR_ALL = DELIMITED | TEXT | TABLE | {"sheet", "query", "nan"}
 """The options of `markone.read` that only some formats use."""
+LABEL_OF_LINES = "label"
+"""The name of the target in formats whose lines contain their labels."""
 IN_MEMORY = frozenset({"kinds", "importance", "nan"})
 """Those of them that data in memory use."""
 
@@ -147,6 +149,11 @@ def useless_options(format: str | None) -> frozenset[str]:
 def has_target_column(format: str | None) -> bool:
     """Whether files of this format are tables, in which the target is a column."""
     return format is not None and FORMATS[format].target == "column"
+
+
+def has_sets_of_labels(format: str | None) -> bool:
+    """Whether lines of this format contain their labels, and can have several."""
+    return format is not None and FORMATS[format].target == "within" and "kinds" in FORMATS[format].options
 
 
 def formats_in_words() -> str:

@@ -40,8 +40,10 @@ class Labels:
         """The number of a label; a new label gets the next number. `UNLABELLED` for None."""
         if value is None:
             return UNLABELLED
-        several = isinstance(value, tuple)
-        key = (tuple(isinstance(one, bool) for one in value) if several else isinstance(value, bool), value)
+        are_bool = (
+            tuple(isinstance(one, bool) for one in value) if isinstance(value, tuple) else isinstance(value, bool)
+        )
+        key = (are_bool, value)
         number = self.numbers.get(key)
         if number is None:
             self.count_fraction(value)

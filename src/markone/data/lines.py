@@ -15,7 +15,7 @@ from markone import _core
 from markone.data.blocks import Sparse
 from markone.data.chunks import Chunk, Span, chunks, line_pieces
 from markone.data.files import File
-from markone.data.formats import FORMATS
+from markone.data.formats import FORMATS, LABEL_OF_LINES
 from markone.data.labels import Labels, canonical, in_fixed_order
 from markone.data.options import Options
 from markone.data.sets import SET_KINDS, items_in
@@ -73,7 +73,7 @@ class LineSource(Source):
         self.format = format
         self.options = options
         self.bad = BadLines()
-        self.target = "label"
+        self.target = LABEL_OF_LINES
         self.known_labels = Labels(self.target, numbers_are_texts=self.numbers_are_texts)
         self.labels = self.known_labels.values
         self.set_kind = set_kind_in(options, format)
@@ -146,7 +146,7 @@ class LineSource(Source):
         if self.format == "tab":
             others = (Setting("format", "lines"), " reads lines without labels; ")
         if self.format == "fasttext" and not self.several:
-            others = (Setting("kinds", {"label": "set"}), " reads lines with several labels; ")
+            others = (Setting("kinds", {LABEL_OF_LINES: "set"}), " reads lines with several labels; ")
         return DataError(bad.problem, file=file, line=lines_before + bad.line, advice=(*others, *LINE_ADVICE))
 
     def column_of(self, data: bytes, read: Any) -> Any:
@@ -184,10 +184,10 @@ class LineSource(Source):
 def set_kind_in(options: Options, format: str) -> str | None:
     """The kind of the labels, if the user says that they are sets."""
     for name, kind in options.kinds.items():
-        if name != "label" or kind not in SET_KINDS:
+        if name != LABEL_OF_LINES or kind not in SET_KINDS:
             problem = f"of {format} files can only say that each line has several labels, not {name}={kind}"
-            raise SettingsError("kinds", (problem, ": ", Setting("kinds", {"label": "set"})))
-    return options.kinds.get("label")
+            raise SettingsError("kinds", (problem, ": ", Setting("kinds", {LABEL_OF_LINES: "set"})))
+    return options.kinds.get(LABEL_OF_LINES)
 
 
 class TextLines(LineSource):

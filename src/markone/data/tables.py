@@ -386,7 +386,11 @@ def as_label(value: Any, kind: str) -> Label | None:
     kind."""
     if kind in SET_KINDS:
         written = isinstance(value, str)
-        return in_fixed_order(items_in(value, kind)) if written else labels_in(value if isinstance(value, tuple) else [value])
+        return (
+            in_fixed_order(items_in(value, kind))
+            if written
+            else labels_in(value if isinstance(value, tuple) else [value])
+        )
     if isinstance(value, str) and kind == "numeric":
         number = canonical(value.strip())
         if kinds.number(number) is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -88,6 +89,8 @@ class LabelLearner(CommonLearner):
         self.settings, self.features, self.dtype = learner.settings, learner.features, learner.dtype
         self.threads = 1
         """The number of labels that are trained at the same time. The result is the same."""
+        self._snapshots: dict[bool | None, _core.Weights32 | _core.Weights64] = {}
+        """The weights since the last change."""
 
     @property
     def classes(self) -> int:
@@ -104,9 +107,12 @@ class LabelLearner(CommonLearner):
         raise NotImplementedError
 
     def weights(self, averaged: bool | None = None) -> _core.Weights32 | _core.Weights64:
-        kind = _core.Weights32 if self.dtype == np.float32 else _core.Weights64
-        matrix, bias = self.last_weights(averaged)
-        return kind(np.ascontiguousarray(matrix, self.dtype), np.ascontiguousarray(bias, self.dtype), self.classes)
+        """Return the current weights in the form that scores rows."""
+        if averaged not in self._snapshots:
+            kind = _core.Weights32 if self.dtype == np.float32 else _core.Weights64
+            matrix, bias = (np.ascontiguousarray(one, self.dtype) for one in self.last_weights(averaged))
+            self._snapshots[averaged] = kind(matrix, bias, self.classes, several=True)
+        return self._snapshots[averaged]
 
     def scores(self, rows: Rows, averaged: bool | None = None) -> NDArray[Any]:
         return self.weights(averaged).scores(rows)
@@ -114,10 +120,14 @@ class LabelLearner(CommonLearner):
     def scorer(self) -> LinearScorer:
         return LinearScorer(self.weights(), self.settings.traits.has_probabilities)
 
+    def found(self, rows: Rows, averaged: bool | None = None) -> NDArray[np.bool_]:
+        """Return which labels have positive scores. The setting `tie` decides about a score of 0."""
+        scores = self.scores(rows, averaged)
+        return np.asarray(scores >= 0 if self.settings.tie == "positive" else scores > 0)
+
     def right(self, block: Block, averaged: bool | None = None) -> NDArray[np.bool_]:
-        """Return for which rows exactly their labels have positive scores."""
-        found: NDArray[np.bool_] = ((self.scores(block.rows, averaged) > 0) == self.sets.T[block.labels]).all(axis=1)
-        return found
+        """Return for which rows exactly their labels are found."""
+        return np.asarray((self.found(block.rows, averaged) == self.sets.T[block.labels]).all(axis=1))
 
 
 class LabelsTogether(LabelLearner):
@@ -143,6 +153,7 @@ class LabelsTogether(LabelLearner):
             ]
             del visits  # releases this window before the next one is read
             while pieces := [piece for piece in in_order(next_piece, passes, self.threads) if piece is not None]:
+                self._snapshots.clear()
                 yield total(tally for tally, _ in pieces), pieces[0][1]
             del passes
 
@@ -152,6 +163,10 @@ class LabelsTogether(LabelLearner):
 
     def norm2(self) -> float:
         return math.fsum(learner.norm2() for learner in self.learners)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle copies of the learners."""
+        return {**self.__dict__, "learners": [copy(learner) for learner in self.learners], "_snapshots": {}}
 
     def get_state(self) -> State:
         state: State = {}
@@ -168,6 +183,7 @@ class LabelsTogether(LabelLearner):
     def set_state(self, state: State) -> None:
         for label, learner in enumerate(self.learners):
             learner.set_state(without_prefix(f"{label}.", state))
+        self._snapshots.clear()
 
 
 class LabelsInTurn(LabelLearner):
@@ -180,8 +196,8 @@ class LabelsInTurn(LabelLearner):
         """The number of labels that have been trained."""
         self.matrix = np.zeros((self.features + 1, self.classes), self.dtype)
         """The weights, with the bias as the last row."""
-        self.courses = np.zeros((self.classes, 3))
-        """For each label the objective, the gap, and 1 if the gap is small enough."""
+        self.courses = np.zeros((self.classes, 4))
+        """For each label the objective, the gap, 1 if the gap is small enough, and the number of passes."""
 
     passes = 1
     """A pass trains each label in as many passes as it needs."""
@@ -192,24 +208,27 @@ class LabelsInTurn(LabelLearner):
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Tally, int]]:
         """Train the remaining labels. Each of them counts as a share of the visits."""
         rows, left = examples.rows, range(self.trained, self.classes)
-        for label, result in enumerate(in_order(lambda label: self._train(label, examples), left, self.threads), left[0]):
-            weights, course, last = result
+        results = in_order(lambda label: self._train(label, examples), left, self.threads)
+        for label, result in zip(left, results, strict=True):
+            weights, course, last, passes = result
             self.matrix[:-1, label], self.matrix[-1, label] = weights.view()[:, 0], weights.bias()[0]
-            self.courses[label] = course.objective or 0.0, course.gap or 0.0, course.done
+            self.courses[label] = course.objective or 0.0, course.gap or 0.0, course.done, passes
             self.trained = label + 1
+            self._snapshots.clear()
             yield last, rows * self.trained // self.classes - rows * label // self.classes
 
-    def _train(self, label: int, all_labels: Examples) -> tuple[Any, Course, Tally]:
-        """Train a label, and return its weights, their distance to the optimum, and the results of the last pass."""
+    def _train(self, label: int, all_labels: Examples) -> tuple[Any, Course, Tally, int]:
+        """Train a label, and return its weights, their distance to the optimum, the results of the last pass, and the
+        number of passes."""
         learner, examples = self._make(), OneLabel(all_labels, self.sets, label)
         learner.begin(examples)
         assert self.settings.epochs is not None  # defaults are filled in
-        last: Tally = Counted(0, 0, 0.0, 0.0)
+        last, epoch = Counted(0, 0, 0.0, 0.0), 0
         for epoch in range(1, self.settings.epochs + 1):
             last = total(tally for tally, _ in learner.learn_pass(examples, epoch, 0))
             if learner.course().done or last.updates == 0:
                 break
-        return learner.scorer().weights, learner.course(), last
+        return learner.scorer().weights, learner.course(), last, epoch
 
     def last_weights(self, averaged: bool | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
         return self.matrix[:-1], self.matrix[-1]
@@ -219,8 +238,17 @@ class LabelsInTurn(LabelLearner):
 
     def course(self) -> Course:
         """Return the sum of the objectives, and the largest gap."""
-        objectives, gaps, done = self.courses.T
+        objectives, gaps, done, _ = self.courses.T
         return Course(math.fsum(objectives.tolist()), float(gaps.max()), bool(done.all()))
+
+    @property
+    def most_passes(self) -> int:
+        """The number of passes of the label that needed most."""
+        return int(self.courses[:, 3].max())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the weights, without what makes learners."""
+        return {**self.__dict__, "_make": None, "matrix": self.matrix.copy(), "_snapshots": {}}
 
     def get_state(self) -> State:
         return {"trained": np.array([self.trained]), "matrix": self.matrix.copy(), "courses": self.courses.copy()}
@@ -232,6 +260,7 @@ class LabelsInTurn(LabelLearner):
     def set_state(self, state: State) -> None:
         self.trained = int(state["trained"][0])
         self.matrix, self.courses = state["matrix"].copy(), state["courses"].copy()
+        self._snapshots.clear()
 
 
 def next_piece(passes: Iterator[tuple[Tally, int]]) -> tuple[Tally, int] | None:

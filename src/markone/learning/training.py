@@ -191,7 +191,9 @@ def train(
     of_numbers = checked.traits.predicts_numbers
     source = opened(source, target, threads)
     if source.several:
-        check_for_sets(checked, positive=positive, abstain=abstain, start=weights, from_model=from_model, bounds=watched)
+        check_for_sets(
+            checked, positive=positive, abstain=abstain, start=weights, from_model=from_model, bounds=watched
+        )
     if kept is not None and source.several != (kept.several is not None):
         raise DataError(other_data(ClassifierTraining.visited))
     classless = of_numbers or source.several
@@ -641,7 +643,7 @@ def spec_of(
     if features is None:
         return base.features.spec
     columns = base.features.columns
-    given = Features.of(features, functions, countable=countable, scaled=scaled).settled(columns)
+    given = Features.of(features, functions, countable=countable, scaled=scaled, classless=classless).settled(columns)
     given = chosen_as(given, columns, base.features.spec)
     if given.as_dict() != base.features.spec.as_dict():
         raise SettingsError("features", "are already in the model that the training starts from; leave them out")

@@ -116,7 +116,8 @@ class Wishes:
             return [None] * len(calibrators)
         if self.aim is not None and (few or self.aim.kind != "micro-f1"):
             wanted: list[Threshold | None] = []
-            for one, calibrator in zip(scored or [None] * len(calibrators), calibrators, strict=True):
+            nothing: list[Scored | None] = [None] * len(calibrators)
+            for one, calibrator in zip(scored or nothing, calibrators, strict=True):
                 constant = one is not None and len(np.unique(one.truth)) < 2 and self.needs_rows
                 wanted.append(None if constant else self.fulfilled(settings, one, calibrator, None).threshold)
             return wanted

@@ -21,8 +21,8 @@ from markone.storage.saved import Saved
 
 Kind = Literal["probability", "f1", "micro-f1", "recall", "precision", "cost"]
 FORMS = (
-    "a probability between 0 and 1, f1, recall=0.9, precision=0.9, or cost=1:5 (of a false positive : a missed one), or "
-    "micro-f1 if rows have several labels"
+    "a probability between 0 and 1, f1, recall=0.9, precision=0.9, or cost=1:5 (of a false positive : a missed one); "
+    "or micro-f1 if rows have several labels"
 )
 DOUBT = 0.05
 """The probability that the promise of abstention does not hold."""

@@ -301,7 +301,7 @@ class Model(Brief):
             found[functional_margins(scores, found) <= self.abstention.margin] = ABSTAINED
         return found
 
-    def labels_of(self, numbers: NDArray[np.int64]) -> list[Any]:
+    def labels_of(self, numbers: NDArray[Any]) -> list[Any]:
         """Return the labels of class numbers, as `winners` returns them: None where the model abstains, and a tuple
         where an example can have several labels."""
         if self.several is not None:
@@ -377,14 +377,14 @@ class Model(Brief):
 
     def answers(
         self, examples: Any, *, threads: int | None = None
-    ) -> Iterator[tuple[Batch, NDArray[np.int64], NDArray[Any]]]:
+    ) -> Iterator[tuple[Batch, NDArray[Any], NDArray[Any]]]:
         """Predict batch by batch, in constant memory. Return the examples, their class numbers, and their scores.
 
         With two classes there is only the score of the second; the first has the score 0.
         """
         return in_order(self.answer, self.features.batches(examples), count_threads(threads))
 
-    def answer(self, batch: Batch) -> tuple[Batch, NDArray[np.int64], NDArray[Any]]:
+    def answer(self, batch: Batch) -> tuple[Batch, NDArray[Any], NDArray[Any]]:
         """Predict a batch that has the model's columns, as `answers` does for each."""
         scores = None if self._texts is None else self._texts.scores(batch)
         if scores is None:
@@ -467,7 +467,9 @@ class Model(Brief):
         number = None if self.several is None else KnownLabels(self.classes).number(label)
         if self.several is None or number is None:
             has = "an example has only one label" if self.several is None else "there is no such label"
-            raise SettingsError("label", f"is {label!r:.60}, but {has}.{did_you_mean(str(label), map(str, self.classes))}")
+            raise SettingsError(
+                "label", f"is {label!r:.60}, but {has}.{did_you_mean(str(label), map(str, self.classes))}"
+            )
         matrix, bias = self.weight_arrays()
         own = _core.Weights32(np.ascontiguousarray(matrix[:, number, None]), bias[number, None].copy(), 2)
         decision = self.several.decisions[number]
@@ -611,7 +613,10 @@ class Model(Brief):
         elif not source.several:
             raise DataError(
                 f"the model predicts several labels for each example, but the target {source.target!r} has one",
-                advice=("give lists of labels, or say how they are written: ", Setting("kinds", {source.target: "set"})),
+                advice=(
+                    "give lists of labels, or say how they are written: ",
+                    Setting("kinds", {source.target: "set"}),
+                ),
             )
 
     def score_arrow(self, batch: Any) -> Any:

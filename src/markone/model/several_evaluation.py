@@ -118,7 +118,11 @@ class SeveralEvaluation(Brief):
 
     def __str__(self) -> str:
         facts = [
-            ("micro F1", f"{self.micro_f1:.2%}", f"precision {self.micro_precision:.2%}, recall {self.micro_recall:.2%}"),
+            (
+                "micro F1",
+                f"{self.micro_f1:.2%}",
+                f"precision {self.micro_precision:.2%}, recall {self.micro_recall:.2%}",
+            ),
             ("macro F1", f"{self.macro_f1:.2%}", "the mean over the labels"),
             ("accuracy", f"{self.accuracy:.2%}", "all labels of an example are right"),
             ("Hamming", f"{self.hamming_loss:.2%}", "of all decisions about a label are wrong"),
@@ -149,9 +153,7 @@ class SeveralEvaluation(Brief):
 class SeveralTally:
     """Counts predictions batch by batch. Its memory depends on the number of labels, not of examples."""
 
-    def __init__(
-        self, classes: list[Label], log_of_both: Callable[[NDArray[Any]], NDArray[np.float64]] | None
-    ) -> None:
+    def __init__(self, classes: list[Label], log_of_both: Callable[[NDArray[Any]], NDArray[np.float64]] | None) -> None:
         """Begin to count. `log_of_both` makes the logarithms of probabilities from scores; None if there are none."""
         self.classes = classes
         self.log_of_both = log_of_both
