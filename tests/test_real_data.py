@@ -375,3 +375,24 @@ def test_incomes_cannot_be_separated(tmp_path: Path) -> None:
         assert certificate.proof is not None and len(certificate.proof.rows) == 2  # equal rows of both classes
         assert certificate.removal is not None and len(certificate.removal.rows) < 5_000
         assert certificate.hinge is not None and certificate.hinge.total < 11_600
+
+
+# ---- several labels
+
+
+@pytest.mark.parametrize("rule", ["mira", "svm"])
+@pytest.mark.parametrize("name", ["English", "Hungarian", "Newsgroups"])
+def test_several_labels_are_as_good_as_one_versus_rest_of_liblinear(name: str, rule: str) -> None:
+    from benchmarks.accuracy import several
+    from benchmarks.datasets import AbsentError
+
+    [data] = [one for one in several.SETS if one.name == name]
+    try:
+        split = data.load()
+    except AbsentError as absent:
+        pytest.skip(str(absent))
+    ours, theirs = (
+        several.SUITE.measure(np.asarray(found), split.test_labels)
+        for found in (several.ours(split, rule=rule), several.same_features(split))  # type: ignore[arg-type]
+    )
+    assert ours > theirs

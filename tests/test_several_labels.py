@@ -107,6 +107,13 @@ def test_lists_are_lists_of_labels(tmp_path: Path) -> None:
         assert source.several and read_labels(source) == [*EXPECTED, None], what  # null is a missing label
     beside = markone.read(texts, target=lists)
     assert beside.several and read_labels(beside) == [*EXPECTED, None]
+    with pytest.raises(
+        SettingsError, match="not an array of 2 dimensions; indicator matrices of labels are for the est"
+    ):
+        markone.train(texts, target=np.eye(4))
+    (tmp_path / "b.jsonl").write_text('{"text": "x", "tags": [1.5, {}]}\n{"text": "y", "tags": []}\n')
+    with pytest.raises(DataError, match="labels are texts, whole numbers or booleans, or lists of texts"):
+        markone.read(tmp_path / "b.jsonl", target="tags")
     numbers = markone.read(pa.table({"text": ["x", "y"], "tags": [[2, 1], [10]]}), target="tags")
     assert read_labels(numbers) == [(1, 2), (10,)]
 

@@ -115,3 +115,14 @@ def test_a_training_is_resumed(articles: Path, run: Any) -> None:
     run("train", *CSV, "-o", "part.model", "--quiet", "--epochs", "2", "--checkpoint")
     run("train", *CSV, "-o", "part.model", "--quiet", "--epochs", "5", "--resume")
     assert (articles / "part.model").read_bytes() == (articles / "whole.model").read_bytes()
+
+
+def test_labels_are_counted_by_inspect(articles: Path, run: Any) -> None:
+    said = run("inspect", *CSV)
+    lines = (articles / "train.csv").read_text().splitlines()[1:]
+    counts = [sum(label in line.partition(",")[2] for line in lines) for label in WORDS]
+    assert "3 classes: " in said and all(
+        f"{label} ({count})" in said for label, count in zip(WORDS, counts, strict=True)
+    )
+    assert "no label" not in said
+    assert "3 classes: " in run("inspect", "train.jsonl", "--target", "tags")

@@ -73,7 +73,9 @@ DATA: dict[str, tuple[Any, Any]] = {"texts": (TEXTS, "another free report"), "ca
 DATA |= {"images": (BARS, IMAGES[0]), "given": (GIVEN, {"a": 1.0, "z": 2.0})}
 SQUARES = [{"x": float(i % 17), "y": float(i // 17 % 13), "kind": "ab"[i % 2]} for i in range(400)]
 DATA |= {"squares": (SQUARES, SQUARES[5])}
-TARGETS = {"images": None, "squares": [str((row["x"] > 8) == (row["y"] > 6)) for row in SQUARES]}
+DATA |= {"lists": (8 * TEXTS, "another free report")}
+LISTS = 8 * [["spam", "money"], [], ["money", "spam"], ["work"], [], ["work"], ["money"], ["work", "lunch"]]
+TARGETS = {"images": None, "lists": LISTS, "squares": [str((row["x"] > 8) == (row["y"] > 6)) for row in SQUARES]}
 """The targets of data that have other rows than the texts."""
 
 
@@ -148,6 +150,9 @@ def classifiers() -> Iterator[Classifier]:
         how = {"rule": "svm", "loss": loss, "multiclass": "one-versus-rest", "tol": 1e-9}
         yield Classifier(f"svm-{loss}-rest-3", classes=3, settings=how)
     yield Classifier("svm-patience-3", classes=3, settings={"rule": "svm", "holdout": 0.4, "patience": 3, "tol": 1e-9})
+    for rule, holdout in (("mira", 0.0), ("perceptron", 0.3), ("logistic", 0.0), ("svm", 0.0)):
+        how = {"rule": rule, "holdout": holdout, "threshold": "f1"}
+        yield Classifier(f"{rule}-of-lists", "lists", settings=how)
     yield Classifier("mlp-patience-2", settings={"rule": "mlp", "hidden": (3,), "holdout": 0.4, "patience": 3})
 
     everything = {"conjunctions": ["make*fuel", "make*power"], "columns": {"doors": {"scale": "max-abs"}}}

@@ -88,6 +88,8 @@ def train(
 
     `markone train reviews.csv --target label --plot training.html`
 
+    `markone train articles.csv --target topics --kinds topics=set`
+
     Without data, --start makes a model from weights in a file. They are weights of words, unless --kinds names columns:
 
     `markone train --start spam.json --classes ham,spam`
@@ -98,7 +100,8 @@ def train(
         When the positive class of two is predicted: a probability from which it is, such as 0.3; f1 for the best F1;
         recall=0.9 for the best precision with at least this recall; precision=0.9 for the best recall; or cost=1:5 if
         a missed positive row costs five times as much as a false positive. It is chosen on rows that the model was not
-        trained on, and kept in the model.
+        trained on, and kept in the model. If rows have several labels, each label has a threshold, by default for
+        micro-f1, the F1 of all labels together.
     abstain
         The largest share of wrong predictions, such as 1%. The model then makes no prediction where its margin is too
         small. One row of five is held out to find the margin, unless --holdout says otherwise. The promise holds with

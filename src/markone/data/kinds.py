@@ -97,13 +97,13 @@ def is_list_of_words(kind: Any) -> bool:
 
 
 def is_list_of_labels(kind: Any) -> bool:
-    """Whether values of an Arrow type are lists of texts, numbers or truth values; or lists that are all empty."""
+    """Whether values of an Arrow type are lists of texts, whole numbers or truth values."""
     import pyarrow as pa
 
     if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
         return False
     item = kind.value_type
-    return bool(is_words(item) or pa.types.is_integer(item) or pa.types.is_boolean(item) or pa.types.is_null(item))
+    return bool(is_words(item) or pa.types.is_integer(item) or pa.types.is_boolean(item))
 
 
 def as_strings(array: Any) -> Any:

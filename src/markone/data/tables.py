@@ -189,7 +189,8 @@ class TableSource(Source):
         guessed = said or plain_kind(array, self.table.written)
         if guessed is None and array.null_count < len(array):
             raise DataError(
-                f"the target {self.target!r} holds {array.type}; labels are texts, whole numbers or booleans"
+                f"the target {self.target!r} holds {array.type}; labels are texts, whole numbers or booleans, or lists "
+                "of texts"
             )
         if said is None and guessed == "boolean" and kinds.is_words(array.type):
             words = {str(value).strip().lower() for value in array.drop_null().unique().to_pylist()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +55,7 @@ class Filling:
         """Fit the features, without the labels of the held-out rows."""
         drafts = Drafts(deque())
         size = 0
-        held_out: HoldoutChoice | None = None
+        held_out: Callable[[NDArray[np.int32]], NDArray[np.bool_]] | None = None
         for batch, collected in self._after_choosing(feature_map.collected(self.source, self.threads)):
             assert batch.labels is not None  # because there is a target
             held_out = held_out or self._choice()
@@ -124,9 +124,13 @@ class Filling:
 
         return in_order(transform, self.source.batches(), self.threads)
 
-    def _choice(self) -> HoldoutChoice:
+    def _choice(self) -> Callable[[NDArray[np.int32]], NDArray[np.bool_]]:
+        """Return a function that chooses the held-out rows: the same share of every class."""
         assert self.holdout is not None
-        return HoldoutChoice(self.holdout, self.seed)
+        choice = HoldoutChoice(self.holdout, self.seed)
+        if not self.source.several:
+            return choice
+        return lambda labels: choice(np.minimum(labels, 0))  # sets of labels are no classes: many occur only once
 
 
 @dataclass(slots=True)

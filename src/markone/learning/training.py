@@ -93,7 +93,8 @@ def train(
     source
         A source, or anything that `markone.read` accepts: a path, a frame, a list of texts.
     target
-        The target, as for `markone.read`, if `source` is not yet a source.
+        The target, as for `markone.read`, if `source` is not yet a source. If it has a list of labels for each row, the
+        model predicts several labels.
     rule
         The learning rule: `perceptron`, `mira` or `hinge`, which take a step at each example; `logistic` or `svm`,
         which converge to an optimum; `naive-bayes`, which counts; `mlp`, a network with hidden layers; or `regression`,
@@ -114,7 +115,8 @@ def train(
         When the positive class of two is predicted: a probability from which it is, such as 0.3; or "f1" for the best
         F1, "recall=0.9" for the best precision with at least this recall, "precision=0.9" for the best recall, or
         "cost=1:5" if a missed positive row costs five times as much as a false positive. The threshold is chosen on
-        rows that the model was not trained on.
+        rows that the model was not trained on. If rows have several labels, each label has a threshold; the default is
+        then "micro-f1", for the best F1 of all labels together.
     abstain
         The largest share of wrong predictions, such as 0.01 or "1%". The model then makes no prediction where its
         margin is too small. Held-out rows, by default one of five, show which margin is large enough; with 95%
