@@ -28,8 +28,8 @@ from benchmarks.datasets import Dataset, Split, folder
 from markone.data.blocks import as_scipy
 
 Rows = list[tuple[str, list[str]]]
-RELATION = 7
-"""The column of a word in CoNLL-U."""
+FORM, RELATION = 1, 7
+"""The columns of a word in CoNLL-U."""
 
 
 # ---- data sets
@@ -55,11 +55,10 @@ def newsgroups() -> Split:
 def sentences(path: Path) -> Iterator[tuple[str, list[str]]]:
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for block in lines.read().split("\n\n"):
-            said = [line for line in block.splitlines() if line.startswith("# text = ")]
             words = [line.split("\t") for line in block.splitlines() if line[:1].isdigit()]
-            if said and words:
-                relations = {word[RELATION] for word in words if word[0].isdigit()}
-                yield said[0].removeprefix("# text = "), sorted(relations)
+            words = [word for word in words if word[0].isdigit()]  # neither several words in one, nor left-out words
+            if words:
+                yield " ".join(word[FORM] for word in words), sorted({word[RELATION] for word in words})
 
 
 def treebank(data: str, name: str) -> Split:

@@ -308,7 +308,7 @@ def label_counts(array: Any, kind: str) -> Counter[Label]:
     found: Counter[Label] = Counter()
     counts: list[int] = np.bincount(where[where >= 0], minlength=len(cells)).tolist()
     for cell, count in zip(cells, counts, strict=True):
-        found.update({label: count for label in members_of(as_label(cell, kind) or ())})
+        found.update(dict.fromkeys(members_of(as_label(cell, kind) or ()), count))
     return found
 
 

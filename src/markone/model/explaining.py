@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -280,27 +281,20 @@ def explain_examples(model: Model, examples: Any, top: int) -> Iterator[Explanat
             if column.kind == "text"
         }
         for row, score in enumerate(scores):
-            if model.several is not None:
-                yield explain_labels(model, matrix, row, score, texts, top)
-            else:
-                yield explain_row(model, matrix, row, score, texts, top)
+            explained = partial(explain_row, model, matrix, row, score, texts, top)
+            yield explained() if model.several is None else explain_labels(model, score, explained)
 
 
 def explain_labels(
-    model: Model,
-    matrix: NDArray[np.float32] | Sparse,
-    row: int,
-    scores: NDArray[np.float32],
-    texts: dict[str, Strings],
-    top: int,
+    model: Model, scores: NDArray[np.float32], explained: Callable[..., Explanation]
 ) -> SeveralExplanation:
-    """Explain the predicted labels of a row, and the label with the best score of the others."""
+    """Explain the predicted labels of a row, and the label with the best score of the others. `explained` explains the
+    decision about a label of the row."""
     found = model.winners(scores[None, :])[0]
     order = np.argsort(-scores, kind="stable")
     chosen = [*order[found[order]], *order[~found[order]][:1]]
-    explained = tuple(explain_row(model, matrix, row, scores, texts, top, label=int(label)) for label in chosen)
     [prediction] = model.labels_of(found[None, :])
-    return SeveralExplanation(prediction, explained)
+    return SeveralExplanation(prediction, tuple(explained(label=int(label)) for label in chosen))
 
 
 def explain_row(

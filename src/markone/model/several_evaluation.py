@@ -14,7 +14,7 @@ from markone.brief import Brief
 from markone.data.labels import KnownLabels, members_of, sets_of
 from markone.data.source import UNLABELLED, Label
 from markone.errors import DataError
-from markone.model.evaluation import MOST_IN_TABLE, STRANGERS_SHOWN, columns, ratio, shown
+from markone.model.evaluation import STRANGERS_SHOWN, by_class, ratio, shown
 
 Counts = NDArray[np.int64]
 
@@ -136,18 +136,7 @@ class SeveralEvaluation(Brief):
         if self.unlabelled:
             lines.append(f"{self.unlabelled:,} more have no labels and were skipped.")
         lines += ["", *(f"{name:<10}{value:>8}  {note}".rstrip() for name, value, note in facts), ""]
-        return "\n".join([*lines, *self._by_label()])
-
-    def _by_label(self) -> list[str]:
-        order, title = list(range(len(self.classes))), "label"
-        if len(order) > MOST_IN_TABLE:
-            order = [i for i in np.argsort(self.f1, kind="stable").tolist() if self.support[i]][:MOST_IN_TABLE]
-            title = f"worst {len(order)}"
-        shares = (self.precision, self.recall, self.f1)
-        rows = [
-            [shown(self.classes[i]), *(f"{share[i]:.2%}" for share in shares), f"{self.support[i]:,}"] for i in order
-        ]
-        return columns([[title, "precision", "recall", "F1", "examples"], *rows])
+        return "\n".join([*lines, *by_class("label", self)])
 
 
 class SeveralTally:
