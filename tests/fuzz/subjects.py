@@ -28,6 +28,11 @@ class Subject(ABC):
     passes = 2
     """Of its training."""
 
+    @property
+    def has_one_pass(self) -> bool:
+        """Whether its training always has one pass."""
+        return False
+
     @abstractmethod
     def train(self, **more: Any) -> Any:
         """Learns its few examples, from the start or from what is kept in a file (`resume`)."""
@@ -89,6 +94,12 @@ class Classifier(Subject):
     features: dict[str, Any] = field(default_factory=lambda: {"text": WORDS})
     settings: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def has_one_pass(self) -> bool:
+        """Counts are made in one pass, and so are labels that are learned one after the other."""
+        rule = self.settings.get("rule")
+        return rule == "naive-bayes" or (self.data == "lists" and rule in ("logistic", "svm"))
+
     @cached_property
     def source(self) -> Any:
         target = TARGETS.get(self.data, TWO if self.classes == 2 else THREE)
@@ -96,7 +107,7 @@ class Classifier(Subject):
 
     def train(self, **more: Any) -> Any:
         # What was counted on the way is not damaged by more passes, of which counts have none.
-        if self.settings.get("rule") == "naive-bayes":
+        if self.has_one_pass:
             more.pop("epochs", None)
         how = {"holdout": 0.0, **self.settings, **more}
         return markone.train(self.source, features=self.features, threads=1, **how)
