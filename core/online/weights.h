@@ -43,10 +43,7 @@ struct weights {
 
     // From a matrix of features x columns, which is kept as it is unless its rows need padding.
     weights(std::shared_ptr<const T> matrix, std::size_t features, std::span<const T> from_bias, std::size_t classes)
-        : features(features),
-          classes(classes),
-          vectors(from_bias.size()),
-          bias(from_bias.begin(), from_bias.end()) {
+        : features(features), classes(classes), vectors(from_bias.size()), bias(from_bias.begin(), from_bias.end()) {
         bias.resize(stride());
         if (vectors == 1) {
             kept = std::move(matrix);
