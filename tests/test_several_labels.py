@@ -26,7 +26,17 @@ from sklearn.svm import LinearSVC
 
 import markone
 from forging import Forged
-from markone import MIRA, DataError, LinearSVM, LogisticRegression, ModelFileError, Perceptron, Settings, SettingsError
+from markone import (
+    MIRA,
+    DataError,
+    LinearSVM,
+    LogisticRegression,
+    ModelFileError,
+    Perceptron,
+    Settings,
+    SettingsError,
+    _core,
+)
 from markone.data.blocks import Block
 from markone.data.labels import sets_of
 from markone.data.source import Source
@@ -37,7 +47,7 @@ from markone.learning.several_labels import LabelLearner
 from markone.model.decisions import choose_for_micro_f1
 from markone.model.explaining import SeveralExplanation
 from markone.model.several_evaluation import SeveralTally
-from markone.reference import Learner, best_micro_f1, learn_labels, measures_of_labels
+from markone.reference import Learner, best_micro_f1, learn_labels, measures_of_labels, read_fasttext
 from stopping import Stopping
 
 WORDS = {"film": ["actor", "screen", "scene"], "food": ["bread", "sauce", "taste"], "sports": ["goal", "team", "match"]}
@@ -585,3 +595,34 @@ def test_estimators_refuse_what_several_labels_do_not_have() -> None:
     with pytest.raises(ValueError, match="y should be a 1d array"):
         Perceptron().partial_fit(X, Y)
     assert Perceptron(early_stopping=True, validation_fraction=0.2).fit(X, Y).history_.held_out == 60
+
+
+# ---- the reader of fastText
+
+
+@settings(max_examples=200, deadline=None)
+@drawn(
+    st.lists(
+        st.lists(st.sampled_from(["__label__a", "__label__b", "__label__", "x", " ", "\t", "__label__é", "y__label__"]))
+        .map(" ".join)
+        .map(str.encode),
+        min_size=1,
+        max_size=5,
+    ),
+    st.booleans(),
+)
+def test_lines_of_fasttext_are_read_as_by_their_twin(lines: list[bytes], several: bool) -> None:
+    reader = _core.FastTextReader()
+    reader.several = several
+    chunk = b"".join(line + b"\n" for line in lines)
+    read = reader.read(chunk, skip_bad=True)
+    wanted = []
+    for line in lines:
+        try:
+            wanted.append(read_fasttext(line, several=several))
+        except ValueError:
+            continue
+    assert read.bad == len(lines) - len(wanted)
+    names = [None if number < 0 else reader.label_name(number).encode() for number in read.labels.tolist()]
+    texts = [chunk[start:end] for start, end in zip(read.starts.tolist(), read.ends.tolist(), strict=True)]
+    assert [*zip(names, texts, strict=True)] == wanted
