@@ -95,7 +95,7 @@ def ours(split: Split, **settings: Any) -> Any:
 def same_features(split: Split) -> Any:
     """Ridge on the features that Markone makes without curves."""
     source = markone.read(split.train, target=split.train_labels)
-    features = markone.FeatureMap(markone.Features.of({}, numbers=True), source.columns).fit(source)
+    features = markone.FeatureMap(markone.Features.of({}, classless=True), source.columns).fit(source)
     rows = [
         np.vstack([as_dense(features.transform(batch)) for batch in features.batches(part)])
         for part in (split.train, split.test)

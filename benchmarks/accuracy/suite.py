@@ -114,4 +114,6 @@ def cell(accuracy: float, all_of_them: NDArray[np.float64]) -> str:
 def sizes(split: Split) -> str:
     classes = len(np.unique(split.train_labels))
     rows = f"{len(split.train_labels):,} rows for training, {len(split.test_labels):,} for the test"
+    if split.train_labels.ndim == 2:
+        return f"{rows}, {split.train_labels.shape[1]} labels, {split.train_labels.sum(axis=1).mean():.1f} a row"
     return rows if split.train_labels.dtype.kind == "f" else f"{rows}, {classes} classes"

@@ -238,6 +238,7 @@ void bind_text_reader(nb::module_& m, const char* name) {
             .def(nb::init<>())
             .def("read", &read_texts<reader>, "chunk"_a.noconvert(), nb::kw_only(), "skip_bad"_a = false);
     bind_names<std::int32_t>(reader_class, "label", [](auto& self) -> auto& { return self.labels; });
+    if constexpr (std::is_same_v<Lines, fasttext_reader>) reader_class.def_rw("several", &reader::several);
 }
 
 void bind_bad_line(nb::module_& m) {

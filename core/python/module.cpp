@@ -323,13 +323,15 @@ nb::class_<weights<T>> bind_weights(nb::module_& m, const std::string& bits) {
     return nb::class_<weights<T>>(m, ("Weights" + bits).c_str())
         .def(
             "__init__",
-            [](weights<T>* self, const array<T, 2>& matrix, const array<T, 1>& bias, std::size_t classes) {
-                if (classes < 2 || matrix.shape(1) != columns_of(classes) || bias.size() != columns_of(classes))
+            [](weights<T>* self, const array<T, 2>& matrix, const array<T, 1>& bias, std::size_t classes,
+               bool several) {
+                const std::size_t columns = several ? classes : columns_of(classes);
+                if (classes < (several ? 1 : 2) || matrix.shape(1) != columns || bias.size() != columns)
                     throw std::invalid_argument("the weights have the wrong shape");
                 const auto kept = std::make_shared<array<T, 2>>(matrix);
                 new (self) weights<T>({kept, kept->data()}, kept->shape(0), view(bias), classes);
             },
-            "matrix"_a.noconvert(), "bias"_a.noconvert(), "classes"_a)
+            "matrix"_a.noconvert(), "bias"_a.noconvert(), "classes"_a, "several"_a = false)
         .def_prop_ro("features", [](const weights<T>& self) { return self.features; })
         .def_prop_ro("classes", [](const weights<T>& self) { return self.classes; })
         .def("matrix",

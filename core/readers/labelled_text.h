@@ -22,10 +22,12 @@ struct labelled_texts {
     }
 };
 
-// __label__spam free money. A line without a label is only a text.
+// __label__spam free money. A line without a label is only a text. If a line may have several labels, all of them are
+// one name in the table, as they are written: spam __label__urgent.
 class fasttext_reader {
   public:
     word_table labels;
+    bool several = false;
 
     void read(std::string_view line, const char* chunk, labelled_texts& texts) {
         constexpr std::string_view prefix = "__label__";
@@ -33,16 +35,21 @@ class fasttext_reader {
         const char* const begin = skip_blanks(line.data(), end);
         std::string_view label, text = line;
         if (between(begin, end).starts_with(prefix)) {
-            label = word_at(begin, end);
-            if (label == prefix) refuse(label, "there is nothing after ", "");
-            const char* const behind = label.data() + label.size();
-            text = between(skip_blanks(behind, end), end);
+            const char* next = begin;
+            do {
+                const std::string_view word = word_at(next, end);
+                if (word == prefix) refuse(word, "there is nothing after ", "");
+                const char* const behind = word.data() + word.size();
+                label = between(begin, behind);
+                next = skip_blanks(behind, end);
+            } while (several && between(next, end).starts_with(prefix));
+            text = between(next, end);
         }
         for (std::size_t at = text.find(prefix); at != text.npos; at = text.find(prefix, at + 1)) {
             if (at > 0 && !is_blank(text[at - 1])) continue;
             const std::string_view other = word_at(text.data() + at, end);
-            if (label.empty()) refuse(other, "the label ", " is not at the start of its line");
-            refuse(other, "the line has a second label, ", ", and multi-label data is not supported");
+            if (several || label.empty()) refuse(other, "the label ", " is not at the start of its line");
+            refuse(other, "the line has a second label, ", "");
         }
         if (!label.empty()) label.remove_prefix(prefix.size());
         texts.add(label.empty() ? unlabelled : number_of_label(label, labels), text, chunk);

@@ -49,8 +49,8 @@ def frequent_looks() -> Iterator[None]:
 
 
 def passes_of(subject: Subject) -> int:
-    """Those before it is interrupted: what counts has but one."""
-    return 0 if "bayes" in subject.name else subject.passes - 1
+    """Those before it is interrupted."""
+    return 0 if subject.has_one_pass else subject.passes - 1
 
 
 def make_seed(subject: Subject, stage: str, folder: Path) -> Path:

@@ -28,6 +28,11 @@ class Subject(ABC):
     passes = 2
     """Of its training."""
 
+    @property
+    def has_one_pass(self) -> bool:
+        """Whether its training always has one pass."""
+        return False
+
     @abstractmethod
     def train(self, **more: Any) -> Any:
         """Learns its few examples, from the start or from what is kept in a file (`resume`)."""
@@ -73,7 +78,9 @@ DATA: dict[str, tuple[Any, Any]] = {"texts": (TEXTS, "another free report"), "ca
 DATA |= {"images": (BARS, IMAGES[0]), "given": (GIVEN, {"a": 1.0, "z": 2.0})}
 SQUARES = [{"x": float(i % 17), "y": float(i // 17 % 13), "kind": "ab"[i % 2]} for i in range(400)]
 DATA |= {"squares": (SQUARES, SQUARES[5])}
-TARGETS = {"images": None, "squares": [str((row["x"] > 8) == (row["y"] > 6)) for row in SQUARES]}
+DATA |= {"lists": (8 * TEXTS, "another free report")}
+LISTS = 8 * [["spam", "money"], [], ["money", "spam"], ["work"], [], ["work"], ["money"], ["work", "lunch"]]
+TARGETS = {"images": None, "lists": LISTS, "squares": [str((row["x"] > 8) == (row["y"] > 6)) for row in SQUARES]}
 """The targets of data that have other rows than the texts."""
 
 
@@ -87,6 +94,12 @@ class Classifier(Subject):
     features: dict[str, Any] = field(default_factory=lambda: {"text": WORDS})
     settings: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def has_one_pass(self) -> bool:
+        """Counts are made in one pass, and so are labels that are learned one after the other."""
+        rule = self.settings.get("rule")
+        return rule == "naive-bayes" or (self.data == "lists" and rule in ("logistic", "svm"))
+
     @cached_property
     def source(self) -> Any:
         target = TARGETS.get(self.data, TWO if self.classes == 2 else THREE)
@@ -94,7 +107,7 @@ class Classifier(Subject):
 
     def train(self, **more: Any) -> Any:
         # What was counted on the way is not damaged by more passes, of which counts have none.
-        if self.settings.get("rule") == "naive-bayes":
+        if self.has_one_pass:
             more.pop("epochs", None)
         how = {"holdout": 0.0, **self.settings, **more}
         return markone.train(self.source, features=self.features, threads=1, **how)
@@ -148,6 +161,9 @@ def classifiers() -> Iterator[Classifier]:
         how = {"rule": "svm", "loss": loss, "multiclass": "one-versus-rest", "tol": 1e-9}
         yield Classifier(f"svm-{loss}-rest-3", classes=3, settings=how)
     yield Classifier("svm-patience-3", classes=3, settings={"rule": "svm", "holdout": 0.4, "patience": 3, "tol": 1e-9})
+    for rule, holdout in (("mira", 0.0), ("perceptron", 0.3), ("logistic", 0.0), ("svm", 0.0)):
+        how = {"rule": rule, "holdout": holdout, "threshold": "f1"}
+        yield Classifier(f"{rule}-of-lists", "lists", settings=how)
     yield Classifier("mlp-patience-2", settings={"rule": "mlp", "hidden": (3,), "holdout": 0.4, "patience": 3})
 
     everything = {"conjunctions": ["make*fuel", "make*power"], "columns": {"doors": {"scale": "max-abs"}}}

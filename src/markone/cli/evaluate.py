@@ -70,10 +70,11 @@ def evaluate(
     check_picture(plot, model, data)
     check_kind(model, "classifier", "measure", data)
     predictor = load(model)
-    if predictor.predicts_numbers:
+    if predictor.predicts_numbers or predictor.several is not None:
+        what = "numbers" if predictor.predicts_numbers else "several labels for each row"
         for name, value in (("margins", margins), ("plot", plot), ("errors", errors)):
             if value:
-                raise SettingsError(name, "is for models of classes, and this model predicts numbers; leave it out")
+                raise SettingsError(name, f"is for models of classes, and this model predicts {what}; leave it out")
     source = open_data(data, predictor, given(reading), target=target, with_labels=True, threads=threads)
     with watched(source, quiet=quiet) as seen:
         evaluation = predictor.evaluate(seen, threads=threads)

@@ -117,8 +117,9 @@ def explain(
         raise SettingsError("word", "is only for taggers and parsers; leave it out")
     else:
         predictor = load(model)
-        if plot is not None and predictor.predicts_numbers:
-            raise SettingsError("plot", "draws the weights of classes, and this model predicts numbers; use --html")
+        if plot is not None and (predictor.predicts_numbers or predictor.several is not None):
+            what = "numbers" if predictor.predicts_numbers else "several labels for each row"
+            raise SettingsError("plot", f"draws the weights of classes, and this model predicts {what}; use --html")
         found = explain_example(predictor, text, example, given(reading), top=top, running=running)
         save_picture(plot, lambda: of_explanation(found, predictor), f"Explanation of {model}")
     write_page(html, found.html)

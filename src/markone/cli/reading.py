@@ -11,7 +11,7 @@ from typing import Any
 from markone.cli.options import given
 from markone.data.files import STANDARD_INPUT
 from markone.data.finding import files_in, find, format_of
-from markone.data.formats import has_target_column, useless_options
+from markone.data.formats import LABEL_OF_LINES, has_sets_of_labels, has_target_column, useless_options
 from markone.data.options import MAKE
 from markone.data.read import read
 from markone.data.source import Source
@@ -81,9 +81,11 @@ def options_like(
     options = options_for(format, named, model.reading, said)
     if with_labels and target is None and has_target_column(format):
         target = model.target
-    kind = model.reading.get("kinds", {}).get(target)
-    if with_labels and kind is not None and target is not None:
-        options["kinds"] = {target: kind, **options.get("kinds", {})}
+    # Lines contain their labels also when these are not wanted, and must be read so.
+    column = target if has_target_column(format) else LABEL_OF_LINES if has_sets_of_labels(format) else None
+    kind = model.reading.get("kinds", {}).get(column)
+    if kind is not None and column is not None and (with_labels or not has_target_column(format)):
+        options["kinds"] = {column: kind, **options.get("kinds", {})}
     return {"target": target, **options}
 
 

@@ -22,6 +22,8 @@ from markone.features.examples import Renamed, fitting
 from markone.model.evaluation import no_better
 from markone.model.model import Model
 from markone.model.number_evaluation import NumberEvaluation
+from markone.model.several_evaluation import SeveralEvaluation
+from markone.model.several_labels import SeveralLabels
 from markone.reporting.grids import SCREEN, cells, counted, label_in_words, plain_number, shortened
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ REMARKS_SHOWN = 3
 ALREADY_SAID = ("id", "unlabelled")
 """What remarks are about that the report says in other words."""
 OF_CLASSES = ("measurement", "target of ids", "one class", "rare classes", "imbalance", "different labels")
-"""What remarks are about that do not matter if numbers are predicted."""
+"""What remarks are about that do not matter if numbers or several labels are predicted."""
 FEWEST_RARE, HARDLY = 10, 0.5
 """The fewest examples of a rare class, and the share of them that should be found, before something else is advised."""
 MUCH = 50_000_000
@@ -88,7 +90,7 @@ def about_rare_class(model: Model, evaluation: Evaluation) -> Iterator[str]:
     settings = model.settings
     if settings.class_weight is not None or model.threshold is not None or model.abstention is not None:
         return
-    if model.predicts_numbers:
+    if model.predicts_numbers or model.several is not None:
         return
     support, recall = evaluation.support, evaluation.recall
     rare = (support >= FEWEST_RARE) & (support * len(support) < support.sum()) & (recall < HARDLY)
@@ -130,7 +132,7 @@ class Report:
         final: bool = False,
         tuning: Tuning | None = None,
         test: str | None = None,
-        evaluation: Evaluation | NumberEvaluation | None = None,
+        evaluation: Evaluation | NumberEvaluation | SeveralEvaluation | None = None,
     ) -> None:
         self.model = model
         self.final = final
@@ -176,6 +178,7 @@ class Report:
             "strongest": {written(label): names for label, names in self.strongest()},
             **({} if model.threshold is None else {"threshold": model.threshold.as_dict()}),
             **({} if model.abstention is None else {"abstention": model.abstention.as_dict()}),
+            **({} if model.several is None else {"labels": model.several.save().facts["labels"]}),
             **({} if history.bounds is None else {"bounds": history.bounds.as_dict()}),
             **({} if self.tuning is None else {"tuning": self.tuning.as_dict()}),
             **({} if self.evaluation is None else {"test": self.evaluation.as_dict()}),
@@ -201,7 +204,7 @@ class Report:
     def warning(self) -> list[str]:
         """Return a warning if the model is no better than always predicting the most frequent class."""
         history = self.model.history
-        if history.majority is None or not history.passes or self.model.predicts_numbers:
+        if history.majority is None or not history.passes or self.model.predicts_numbers or self.model.several:
             return []
         other = f"--rule {self.model.settings.traits.alternative}"
         accuracy = self.held_out_accuracy()
@@ -285,7 +288,9 @@ class Report:
         from markone.experiments.inspecting import inspect_sample
 
         found = inspect_sample(self.source).remarks if isinstance(self.source, TableSource) else []
-        return [one for one in found if not (self.model.predicts_numbers and one.about in OF_CLASSES)]
+        left_out = {*OF_CLASSES} if self.model.predicts_numbers or self.model.several is not None else set()
+        left_out |= set() if self.model.several is None else {"gives the target away"}
+        return [one for one in found if one.about not in left_out]
 
     def not_used(self) -> dict[str, str]:
         """Return the columns that have no features, with the reasons."""
@@ -301,6 +306,7 @@ class Report:
     def learned(self) -> Iterator[str]:
         model, history = self.model, self.model.history
         what = "numbers" if model.predicts_numbers else counted(len(model.classes), "class", "classes")
+        what = what if model.several is None else counted(len(model.classes), "label")
         what = f"{what} of {shortened(model.target or 'label', NAME_WIDTH)}"
         features = counted(model.features.width, "feature", "features")
         yield f"Learned {what} from {counted(history.rows, 'row', 'rows')} ({model.settings.rule}, {features})."
@@ -318,12 +324,27 @@ class Report:
         if accuracy is not None and history.majority is not None:
             rows = counted(history.held_out, "held-out row", "held-out rows")
             what = "Accuracy" if model.settings.class_weight is None else "Accuracy, by class weights,"
-            yield f"  {what} {accuracy:.1%} on {rows} ({history.majority:.1%} for the most frequent class)."
+            said = f"{what} {accuracy:.1%} on {rows} ({history.majority:.1%} for the most frequent class)."
+            if model.several is not None:
+                most = f"for the most frequent set, {history.majority:.1%}"
+                said = f"At a score of 0, all labels are right in {accuracy:.1%} of {rows} ({most})."
+            yield f"  {said}"
         yield from self.decided()
+
+    def decided_labels(self, several: SeveralLabels) -> Iterator[str]:
+        """Say how the thresholds of several labels were chosen."""
+        chosen = [one.threshold for one in several.decisions if one.threshold is not None]
+        if chosen:
+            rows = f" on {chosen[0].rows:,} rows that were not trained on" if chosen[0].rows else ""
+            what = f"The thresholds of {len(chosen):,} of {counted(len(several.decisions), 'label')}"
+            said = f"{what} were chosen for {chosen[0].aim}{rows}."
+            yield from wrap(said, SCREEN, initial_indent="  ", subsequent_indent="  ")
 
     def decided(self) -> Iterator[str]:
         """Say how the threshold was chosen, or what abstention promises."""
         threshold, abstention = self.model.threshold, self.model.abstention
+        if self.model.several is not None:
+            yield from self.decided_labels(self.model.several)
         if threshold is not None:
             what = f"{label_in_words(self.model.classes[1])} is predicted from a score of {threshold.score:.4g}"
             said = f"{what}, for {threshold.aim}"
@@ -352,6 +373,11 @@ class Report:
                 f"  R² {self.evaluation.r2:.3f} on {counted(self.evaluation.total, 'row')} of "
                 f"{shortened(self.test, 50)} (95% interval {low:.3f} to {high:.3f}), mean absolute error "
                 f"{plain_number(self.evaluation.mae)}."
+            )
+        elif isinstance(self.evaluation, SeveralEvaluation):
+            yield (
+                f"  Micro F1 {self.evaluation.micro_f1:.1%}, macro F1 {self.evaluation.macro_f1:.1%} on "
+                f"{counted(self.evaluation.total, 'row')} of {shortened(self.test, 50)}."
             )
         else:
             rows = counted(self.evaluation.total, "row", "rows")
@@ -431,7 +457,7 @@ class GivenReport(Report):
         start: str,
         *,
         test: str | None = None,
-        evaluation: Evaluation | NumberEvaluation | None = None,
+        evaluation: Evaluation | NumberEvaluation | SeveralEvaluation | None = None,
     ) -> None:
         super().__init__(model, NoSource(), path, [STANDARD_INPUT], test=test, evaluation=evaluation)
         self.start = start

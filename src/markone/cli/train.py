@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from markone.model.evaluation import Evaluation
     from markone.model.model import Model
     from markone.model.number_evaluation import NumberEvaluation
+    from markone.model.several_evaluation import SeveralEvaluation
 
 
 def train(
@@ -87,6 +88,8 @@ def train(
 
     `markone train reviews.csv --target label --plot training.html`
 
+    `markone train articles.csv --target topics --kinds topics=set`
+
     Without data, --start makes a model from weights in a file. They are weights of words, unless --kinds names columns:
 
     `markone train --start spam.json --classes ham,spam`
@@ -97,7 +100,8 @@ def train(
         When the positive class of two is predicted: a probability from which it is, such as 0.3; f1 for the best F1;
         recall=0.9 for the best precision with at least this recall; precision=0.9 for the best recall; or cost=1:5 if
         a missed positive row costs five times as much as a false positive. It is chosen on rows that the model was not
-        trained on, and kept in the model.
+        trained on, and kept in the model. If rows have several labels, each label has a threshold, by default for
+        micro-f1, the F1 of all labels together.
     abstain
         The largest share of wrong predictions, such as 1%. The model then makes no prediction where its margin is too
         small. One row of five is held out to find the margin, unless --holdout says otherwise. The promise holds with
@@ -228,7 +232,7 @@ def tuned(source: Source, spec: Any, settings: dict[str, Any], *, quiet: bool) -
 
 def evaluated(
     model: Model, test: str, said: dict[str, Any], target: str | None, threads: int | None
-) -> Evaluation | NumberEvaluation:
+) -> Evaluation | NumberEvaluation | SeveralEvaluation:
     """Evaluate the model on the test file. Nothing else reads this file."""
     from markone.cli.reading import open_data
 

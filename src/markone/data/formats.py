@@ -12,6 +12,8 @@ TEXT = frozenset({"encoding", "longest_line"})
 TABLE = frozenset({"kinds", "importance", "keep"})
 NOT_FOR_ALL = DELIMITED | TEXT | TABLE | {"sheet", "query", "nan"}
 """The options of `markone.read` that only some formats use."""
+LABEL_OF_LINES = "label"
+"""The name of the target in formats whose lines contain their labels."""
 IN_MEMORY = frozenset({"kinds", "importance", "nan"})
 """Those of them that data in memory use."""
 
@@ -73,7 +75,7 @@ FORMATS = {
             "rows of LIBSVM",
             "lines.RowLines",
             (".libsvm", ".svm", ".svmlight"),
-            TEXT,
+            TEXT | {"kinds"},
             "within",
             line_reader="LibsvmReader",
         ),
@@ -83,7 +85,7 @@ FORMATS = {
             "labelled texts of fastText",
             "lines.TextLines",
             (".ft",),
-            TEXT | {"keep"},
+            TEXT | {"keep", "kinds"},
             "within",
             line_reader="FastTextReader",
         ),
@@ -92,7 +94,7 @@ FORMATS = {
             "a label, a tab and a text per line",
             "lines.TextLines",
             (".txt",),
-            TEXT | {"keep"},
+            TEXT | {"keep", "kinds"},
             "within",
             line_reader="TabReader",
         ),
@@ -147,6 +149,11 @@ def useless_options(format: str | None) -> frozenset[str]:
 def has_target_column(format: str | None) -> bool:
     """Whether files of this format are tables, in which the target is a column."""
     return format is not None and FORMATS[format].target == "column"
+
+
+def has_sets_of_labels(format: str | None) -> bool:
+    """Whether lines of this format contain their labels, and can have several."""
+    return format is not None and FORMATS[format].target == "within" and "kinds" in FORMATS[format].options
 
 
 def formats_in_words() -> str:

@@ -96,6 +96,16 @@ def is_list_of_words(kind: Any) -> bool:
     return bool((pa.types.is_list(kind) or pa.types.is_large_list(kind)) and is_words(kind.value_type))
 
 
+def is_list_of_labels(kind: Any) -> bool:
+    """Whether values of an Arrow type are lists of texts, whole numbers or truth values."""
+    import pyarrow as pa
+
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
+        return False
+    item = kind.value_type
+    return bool(is_words(item) or pa.types.is_integer(item) or pa.types.is_boolean(item))
+
+
 def as_strings(array: Any) -> Any:
     """Convert string views, which few functions accept yet, to strings, also within lists."""
     import pyarrow as pa

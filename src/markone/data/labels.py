@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -20,6 +20,8 @@ MOST_FRACTIONS = 20
 class LabelList(list[Label]):
     """The labels of a source, by number."""
 
+    several = False
+    """Whether a row can have several labels. Each entry is then a tuple of labels, which may be empty."""
     fractions = 0
     """How many of them are numbers with fractions."""
     last_fraction: Label = None
@@ -32,13 +34,16 @@ class Labels:
         self.target = target
         self.numbers_are_texts = numbers_are_texts
         self.values = LabelList()
-        self.numbers: dict[tuple[bool, Label], int] = {}
+        self.numbers: dict[tuple[bool | tuple[bool, ...], Label], int] = {}
 
     def number(self, value: Label | None) -> int:
         """The number of a label; a new label gets the next number. `UNLABELLED` for None."""
         if value is None:
             return UNLABELLED
-        key = (isinstance(value, bool), value)
+        are_bool = (
+            tuple(isinstance(one, bool) for one in value) if isinstance(value, tuple) else isinstance(value, bool)
+        )
+        key = (are_bool, value)
         number = self.numbers.get(key)
         if number is None:
             self.count_fraction(value)
@@ -52,7 +57,10 @@ class Labels:
             self.values.last_fraction = value
 
     def numbers_of(self, values: Any) -> NDArray[np.int32]:
-        """The numbers of a sequence of labels."""
+        """The numbers of a sequence of labels, or of lists of labels."""
+        if isinstance(values, list | tuple) and any(map(is_list, values)):
+            self.values.several = True
+            return np.fromiter((self.number(labels_in(value)) for value in values), np.int32, len(values))
         if isinstance(values, list) and {*map(type, values)} in ({str}, {int}):
             # Each different label is looked at once.
             known = {value: self.number(plain(value)) for value in dict.fromkeys(values)}
@@ -83,6 +91,62 @@ class KnownLabels:
         number = self.exact.get((type(label), label))
         found = [self.written[text] for text in as_written(label) if number is None and text in self.written]
         return found[0] if found else number
+
+
+def is_list(value: Any) -> bool:
+    """Whether a value is a list of labels, not a label."""
+    return isinstance(value, list | tuple | set | frozenset | np.ndarray)
+
+
+def labels_in(value: Any) -> tuple[Label, ...] | None:
+    """The labels of a row, each once, in a fixed order; None if they are missing.
+
+    >>> labels_in(["sports", " film", "sports"]), labels_in([]), labels_in(None)
+    (('film', 'sports'), (), None)
+    """
+    if not is_list(value):
+        if plain(value) is None:
+            return None
+        raise DataError(f"the labels of each row must be a list, such as ['film', 'sports'], not {value!r:.60}")
+    return in_fixed_order(label for label in map(plain, value) if label is not None and label != "")
+
+
+def in_fixed_order(labels: Iterable[Label]) -> tuple[Label, ...]:
+    """
+    >>> in_fixed_order([2, 10, True, 2])
+    (10, 2, True)
+    """
+    found = {(str(label), isinstance(label, bool)): label for label in labels}
+    return tuple(found[key] for key in sorted(found))
+
+
+def members_of(labels: Label) -> tuple[Label, ...]:
+    """The labels of a row that can have several."""
+    assert isinstance(labels, tuple)
+    return labels
+
+
+def sets_of(labels: Sequence[Label], classes: list[Label]) -> NDArray[np.bool_]:
+    """Which of the classes each set of labels contains: classes × sets. Other labels are ignored.
+
+    >>> sets_of([("film", "sports"), (), ("sports",)], ["film", "sports"]).astype(int)
+    array([[1, 0, 0],
+           [1, 0, 1]])
+    """
+    number = KnownLabels(classes).number
+    sets = np.zeros((len(classes), len(labels)), bool)
+    for i, one in enumerate(labels):
+        sets[[k for label in members_of(one) if (k := number(label)) is not None], i] = True
+    return sets
+
+
+def refuse_several(labels: list[Label], what: str) -> None:
+    """Raise an error if rows have several labels, which something is not made for."""
+    if isinstance(labels, LabelList) and labels.several:
+        raise DataError(
+            f"{what} needs one label for each row, and these rows have lists of labels",
+            advice="choose a target with one label a row",
+        )
 
 
 def check_classes(labels: list[Label], target: str | None) -> None:

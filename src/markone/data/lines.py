@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -14,17 +15,19 @@ from markone import _core
 from markone.data.blocks import Sparse
 from markone.data.chunks import Chunk, Span, chunks, line_pieces
 from markone.data.files import File
-from markone.data.formats import FORMATS
-from markone.data.labels import Labels, canonical
+from markone.data.formats import FORMATS, LABEL_OF_LINES
+from markone.data.labels import Labels, canonical, in_fixed_order
 from markone.data.options import Options
-from markone.data.source import UNLABELLED, BadLines, Batch, Column, GivenRows, Names, Source
+from markone.data.sets import SET_KINDS, items_in
+from markone.data.source import UNLABELLED, BadLines, Batch, Column, GivenRows, Label, Names, Source
 from markone.data.strings import Strings
 from markone.data.tables import chosen
-from markone.errors import DataError, NoDataError, Setting
+from markone.errors import DataError, NoDataError, Setting, SettingsError
 from markone.parallel import count_threads, in_order
 
 Reader = _core.LibsvmReader | _core.VWReader | _core.FastTextReader | _core.TabReader
 
+BETWEEN_LABELS = r"[ \t]+__label__"
 LINE_ADVICE = (Setting("skip_bad", True), " skips such lines")
 
 
@@ -70,15 +73,24 @@ class LineSource(Source):
         self.format = format
         self.options = options
         self.bad = BadLines()
-        self.target = "label"
+        self.target = LABEL_OF_LINES
         self.known_labels = Labels(self.target, numbers_are_texts=self.numbers_are_texts)
         self.labels = self.known_labels.values
-        self.new_reader: type[Reader] = getattr(_core, FORMATS[format].line_reader)
-        self.kept: Any = self.new_reader()
+        self.set_kind = set_kind_in(options, format)
+        """The kind of sets, if each line can have several labels."""
+        self.labels.several = self.set_kind is not None
+        self.kept = self.new_reader()
         self.names = ReaderNames(self.kept)
-        self.label_numbers = np.array([UNLABELLED], np.int32)
+        nothing = UNLABELLED if self.set_kind is None else self.known_labels.number(())
+        self.label_numbers = np.array([nothing], np.int32)
         if next(chunks(files, options), None) is None:
             raise NoDataError(f"{name} is empty")
+
+    def new_reader(self) -> Any:
+        reader: Reader = getattr(_core, FORMATS[self.format].line_reader)()
+        if isinstance(reader, _core.FastTextReader):
+            reader.several = self.set_kind is not None
+        return reader
 
     def batches(self) -> Iterator[Batch]:
         self.bad = BadLines()
@@ -130,8 +142,12 @@ class LineSource(Source):
 
     def refused(self, bad: Any, file: str, lines_before: int) -> DataError:
         """The error for a line that cannot be read."""
-        or_lines = (Setting("format", "lines"), " reads lines without labels; ") if self.format == "tab" else ()
-        return DataError(bad.problem, file=file, line=lines_before + bad.line, advice=(*or_lines, *LINE_ADVICE))
+        others: tuple[Any, ...] = ()
+        if self.format == "tab":
+            others = (Setting("format", "lines"), " reads lines without labels; ")
+        if self.format == "fasttext" and not self.several:
+            others = (Setting("kinds", {LABEL_OF_LINES: "set"}), " reads lines with several labels; ")
+        return DataError(bad.problem, file=file, line=lines_before + bad.line, advice=(*others, *LINE_ADVICE))
 
     def column_of(self, data: bytes, read: Any) -> Any:
         """What can be made of some lines without knowing those before them. Several threads do this at once."""
@@ -152,10 +168,26 @@ class LineSource(Source):
         known = len(self.label_numbers) - 1  # the last one is for rows without a label
         if self.kept.labels > known:
             names = (self.kept.label_name(i) for i in range(known, self.kept.labels))
-            rule = canonical if self.known_labels.numbers_are_texts else str
-            fresh = [self.known_labels.number(rule(name)) for name in names]
-            self.label_numbers = np.array([*self.label_numbers[:-1], *fresh, UNLABELLED], np.int32)
+            fresh = [self.known_labels.number(self.label_of(name)) for name in names]
+            self.label_numbers = np.array([*self.label_numbers[:-1], *fresh, self.label_numbers[-1]], np.int32)
         return self.label_numbers[labels]
+
+    def label_of(self, name: str) -> Label:
+        """The label that a line has before its text or its features, or all of them."""
+        rule = canonical if self.known_labels.numbers_are_texts else str
+        if self.set_kind is None:
+            return rule(name)
+        names = re.split(BETWEEN_LABELS, name) if self.format == "fasttext" else items_in(name, self.set_kind)
+        return in_fixed_order(map(rule, names))
+
+
+def set_kind_in(options: Options, format: str) -> str | None:
+    """The kind of the labels, if the user says that they are sets."""
+    for name, kind in options.kinds.items():
+        if name != LABEL_OF_LINES or kind not in SET_KINDS:
+            problem = f"of {format} files can only say that each line has several labels, not {name}={kind}"
+            raise SettingsError("kinds", (problem, ": ", Setting("kinds", {LABEL_OF_LINES: "set"})))
+    return options.kinds.get(LABEL_OF_LINES)
 
 
 class TextLines(LineSource):

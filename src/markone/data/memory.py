@@ -230,6 +230,9 @@ def given(options: Options, setting: str, rows: int) -> Sequence[Any] | None:
     values = getattr(options, setting)
     if values is None or isinstance(values, str):
         return None
+    if getattr(values, "ndim", 1) != 1:
+        problem = f"must be one value, or one list of labels, for each row, not an array of {values.ndim} dimensions"
+        raise SettingsError(setting, problem, advice="indicator matrices of labels are for the estimators")
     if hasattr(values, "to_pylist"):
         values = values.to_pylist()
     elif hasattr(values, "tolist"):

@@ -63,7 +63,8 @@ def read(
     kinds
         The kinds of columns, by their names, if the guess is wrong: "numeric", "decimal-comma", "boolean",
         "categorical", "text", "set", "comma-set", "date", "datetime", "day-first-date", "day-first-datetime",
-        "month-first-date", "month-first-datetime", "excel-date", "excel-datetime" or "ignore".
+        "month-first-date", "month-first-datetime", "excel-date", "excel-datetime" or "ignore". If the target is a "set"
+        or a "comma-set", each row can have several labels; for lines with labels, it is named "label".
     header
         Whether the first row of a CSV file or of a sheet names the columns. None for yes, unless `columns` names them;
         it must be set if at least half of the fields in the first row are numbers.

@@ -157,6 +157,11 @@ class Source(ABC):
         return sum(file.place for file in self.files) / whole if whole else None
 
     @property
+    def several(self) -> bool:
+        """Whether a row can have several labels. The entries of `labels` are then tuples."""
+        return getattr(self.labels, "several", False)
+
+    @property
     def column_names(self) -> list[str]:
         """All columns, whether they are used or not."""
         return [column.name for column in self.columns]

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from markone.data import kinds
 from markone.data.guesses import Guess, guess, plain_kind
-from markone.data.labels import Labels, canonical, plain
+from markone.data.labels import Labels, canonical, in_fixed_order, labels_in, plain
 from markone.data.options import ALL, Options
 from markone.data.overview import Look, overview
+from markone.data.sets import SET_KINDS, items_in
 from markone.data.source import UNLABELLED, BadLines, Batch, Column, Label, Source, missing_column
 from markone.errors import DataError, Setting, SettingsError, Words, did_you_mean
 
@@ -100,6 +101,8 @@ class TableSource(Source):
         self.labels = self.known_labels.values
         self.given_labels = None if labels is None else self.known_labels.numbers_of(labels)
         self.label_kind = self.guess_label_kind() if self.target is not None and labels is None else None
+        if self.label_kind in SET_KINDS:
+            self.labels.several = True
         self.reasons: dict[str, str] = {}
         """Why each column has its kind, or is ignored."""
         self.ignored: dict[str, str] = {}
@@ -181,10 +184,13 @@ class TableSource(Source):
             raise SettingsError(
                 "kinds", f"say {said} for the target {self.target!r}, which must be categorical or numeric"
             )
+        if said in SET_KINDS or kinds.is_list_of_labels(array.type):
+            return said or "set"
         guessed = said or plain_kind(array, self.table.written)
         if guessed is None and array.null_count < len(array):
             raise DataError(
-                f"the target {self.target!r} holds {array.type}; labels are texts, whole numbers or booleans"
+                f"the target {self.target!r} holds {array.type}; labels are texts, whole numbers or booleans, or lists "
+                "of texts"
             )
         if said is None and guessed == "boolean" and kinds.is_words(array.type):
             words = {str(value).strip().lower() for value in array.drop_null().unique().to_pylist()}
@@ -234,7 +240,8 @@ class TableSource(Source):
         wanted = {column.name: str(column.kind) for column in self.columns}
         if self.label_kind is not None:
             assert self.target is not None
-            wanted[self.target] = "categorical"  # so that a whole number of any length is not rounded
+            # A category, so that a whole number of any length is not rounded.
+            wanted[self.target] = self.label_kind if self.several else "categorical"
         if self.importance is not None:
             wanted[self.importance] = "numeric"
         start = 0
@@ -287,10 +294,11 @@ class TableSource(Source):
     def labels_of(self, rows: TableRows, good: NDArray[np.bool_]) -> NDArray[np.int32]:
         assert self.target is not None and self.label_kind is not None
         array = rows.columns[self.target]
-        encoded = kinds.decoded(array).dictionary_encode()
-        where = encoded.indices.fill_null(UNLABELLED).to_numpy(zero_copy_only=False)
+        where, cells = each_once(kinds.decoded(array))
+        if self.several and self.table.written:  # an empty cell of a file means that there is no label
+            where, cells = np.where(where == UNLABELLED, len(cells), where), [*cells, ""]
         values, strange = [], []
-        for i, value in enumerate(encoded.dictionary.to_pylist()):
+        for i, value in enumerate(cells):
             try:
                 values.append(as_label(value, self.label_kind))
             except ValueError:
@@ -361,8 +369,29 @@ def only(values: Any, which: NDArray[np.bool_]) -> Any:
     return list(compress(values, which.tolist())) if isinstance(values, list) else values.filter(pa.array(which))
 
 
+def each_once(array: Any) -> tuple[NDArray[np.int64], list[Any]]:
+    """The different values of an Arrow array, and the place of each row's value among them; -1 if it is missing."""
+    import pyarrow as pa
+
+    if not pa.types.is_nested(array.type):
+        encoded = array.dictionary_encode()
+        return encoded.indices.fill_null(UNLABELLED).to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist()
+    places: dict[Any, int] = {None: UNLABELLED}
+    lists = [None if value is None else tuple(value) for value in array.to_pylist()]
+    where = np.array([places.setdefault(value, len(places) - 1) for value in lists], np.int64)
+    return where, [*places][1:]
+
+
 def as_label(value: Any, kind: str) -> Label | None:
-    """A label of this kind from a value of the target; a ValueError if it is not of this kind."""
+    """A label of this kind from a value of the target, or its labels if it is a set; a ValueError if it is not of this
+    kind."""
+    if kind in SET_KINDS:
+        written = isinstance(value, str)
+        return (
+            in_fixed_order(items_in(value, kind))
+            if written
+            else labels_in(value if isinstance(value, tuple) else [value])
+        )
     if isinstance(value, str) and kind == "numeric":
         number = canonical(value.strip())
         if kinds.number(number) is None:

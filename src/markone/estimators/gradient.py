@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 
 from markone.errors import SettingsError
 from markone.estimators.base import one_of
+from markone.estimators.indicators import is_indicator
 from markone.estimators.linear import LinearClassifier, starting_at
 
 SCHEDULES = {"constant": "constant", "invscaling": "sqrt", "optimal": "inverse", "adagrad": "adagrad"}
@@ -53,8 +54,11 @@ class GradientClassifier(LinearClassifier):
         `coef_init` and `intercept_init` are weights to start from, in the shapes of `coef_` and `intercept_`; the
         solver "dual" does not support them. With `early_stopping`, held-out accuracy is measured on `X_val` and `y_val`
         if they are given, else on a random share `validation_fraction` of the rows.
+
+        If a row can have several labels, y is a matrix with a column for each label, as for `Perceptron`.
         """
-        self._fit(X, y, sample_weight, X_val, y_val, starting_at(coef_init, intercept_init))
+        fit = self._fit_labels if is_indicator(y) else self._fit
+        fit(X, y, sample_weight, X_val, y_val, starting_at(coef_init, intercept_init))
         with self._turns.alone():
             self._learner.let_go()
         return self

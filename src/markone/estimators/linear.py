@@ -11,12 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from markone import _core
-from markone.data.blocks import Rows
-from markone.errors import DataError
+from markone.data.blocks import Block, Rows, as_importance, as_matrix
+from markone.errors import DataError, SettingsError
 from markone.estimators.base import ANSWERED, LABELLER, Classifier
+from markone.estimators.indicators import is_indicator, sets_in
 from markone.learning.learner import Learner
 from markone.learning.logistic import BatchLearner
 from markone.learning.online import Linear
+from markone.learning.passes import teach
+from markone.learning.progress import Silence, visible_progress
+from markone.learning.several_labels import LabelLearner, LabelsInTurn, learner_of_sets
 from markone.learning.svm import Dual
 
 WORTH_OF_A_CALL = 1000
@@ -58,8 +62,65 @@ class LinearClassifier(Classifier):
         `coef_init` and `intercept_init` are weights to start from, in the shapes of `coef_` and `intercept_`. With
         `early_stopping`, held-out accuracy is measured on `X_val` and `y_val` if they are given, else on a random share
         `validation_fraction` of the rows.
+
+        If a row can have several labels, y is a matrix, dense or sparse, with a column for each label: 1 where a row
+        has the label, and 0 elsewhere. Each label is then learned on its own, against the rows without it.
         """
-        return self._fit(X, y, sample_weight, X_val, y_val, starting_at(coef_init, intercept_init))
+        fit = self._fit_labels if is_indicator(y) else self._fit
+        return fit(X, y, sample_weight, X_val, y_val, starting_at(coef_init, intercept_init))
+
+    def _fit_labels(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        X_val: Any,
+        y_val: ArrayLike | None,
+        start: Callable[[Any], None] | None,
+    ) -> Self:
+        """Train on rows that can have several labels. The arguments are those of `_fit`."""
+        self._refuse_with_several(X_val=X_val, y_val=y_val, class_weight=self.class_weight, coef_init=start)
+        with self._changing():
+            matrix = self._validate(X, reset=True)
+            sets, numbers = sets_in(y, matrix.shape[0])
+            weights = as_importance(sample_weight, len(numbers))
+            if weights is not None and not weights.any():
+                raise DataError("the weights of all examples are zero: there is nothing to learn from")
+            settings = self._settings(float(matrix.shape[0] if weights is None else weights.sum()))
+            learner = learner_of_sets(settings, sets, lambda: self._make(settings, matrix.shape[1], 2, matrix.dtype))
+            block = Block.of(as_matrix(matrix, learner.dtype), numbers, weights)
+            history = teach(learner, block, progress=visible_progress() if self.verbose else Silence())
+            self.classes_, self._learner, self.history_ = np.arange(len(sets)), learner, history
+            self.n_iter_ = learner.most_passes if isinstance(learner, LabelsInTurn) else len(history)
+            self._forget()
+        self._warn()
+        return self
+
+    def _refuse_with_several(self, **given: Any) -> None:
+        """Raise an error for parameters that rows with several labels do not have."""
+        given["warm_start"] = True if self.warm_start and hasattr(self, "_learner") else None
+        for name, value in given.items():
+            if value is not None:
+                raise SettingsError(name, "is for rows with one label each, and y has several columns; leave it out")
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each row or, if rows can have several labels, a matrix with 1 for each label that is found."""
+        learner = self.__dict__.get("_learner")
+        if not isinstance(learner, LabelLearner):
+            return super().predict(X)
+        with self._turns:
+            return learner.found(self._rows(X)).astype(np.int64)
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """The scores: one for each class, or a single one where there are two classes, positive for the second. If rows
+        can have several labels, each label has a score, which is positive where it is found."""
+        several = isinstance(self.__dict__.get("_learner"), LabelLearner)
+        return self._scores(X) if several else super().decision_function(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
 
     def partial_fit(
         self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None

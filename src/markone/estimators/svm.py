@@ -11,6 +11,7 @@ from markone.errors import DataError, SettingsError
 from markone.estimators.base import GrowingLearner, one_of
 from markone.estimators.gradient import USUAL_C, GradientClassifier
 from markone.learning.learner import Learner
+from markone.learning.several_labels import LabelLearner
 from markone.learning.svm import Dual
 
 LOSSES = {"hinge": "hinge", "squared_hinge": "squared"}
@@ -123,6 +124,8 @@ class LinearSVM(GradientClassifier):
 
     def _solved(self, name: str) -> Dual:
         learner: Learner | None = self.__dict__.get("_learner")
+        if isinstance(learner, LabelLearner):
+            raise AttributeError(f"{name} does not exist if rows can have several labels")
         if learner is None or not learner.settings.family.has_multipliers:
             raise AttributeError(f"{name} only exists after fit with solver='dual'")
         return cast(Dual, learner)

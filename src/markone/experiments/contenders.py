@@ -183,7 +183,7 @@ def by_rule(
     """Return a rule with the given settings, and with the features that suit it."""
     settings = settings_for(given, seed)
     traits = settings.traits
-    spec = spec_of(features, functions, None, countable=traits.counts, numbers=traits.predicts_numbers)
+    spec = spec_of(features, functions, None, countable=traits.counts, classless=traits.predicts_numbers)
     return ByRule(name, settings, spec)
 
 
@@ -191,7 +191,7 @@ def for_table(given: dict[str, Any], seed: int, features: Any, functions: Mappin
     """Return the way in which `train` learns from a table if no rule is chosen."""
     settings = settings_for({"rule": table_defaults.RULE, **given}, seed)
     numbers = settings.traits.predicts_numbers
-    spec = spec_of(features, functions, None, countable=False, curved=True, numbers=numbers)
+    spec = spec_of(features, functions, None, countable=False, curved=True, classless=numbers)
     return ByRule(settings.rule, settings, spec, straight=None if numbers else settings_for(given, seed))
 
 

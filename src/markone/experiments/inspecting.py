@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -16,10 +17,12 @@ from markone.brief import Brief
 from markone.data import kinds
 from markone.data.dates import STYLES
 from markone.data.delimited import DelimitedTable
+from markone.data.labels import members_of
 from markone.data.overview import Look
 from markone.data.read import read
-from markone.data.source import Column, Source
-from markone.data.tables import TableSource
+from markone.data.sets import SET_KINDS
+from markone.data.source import Column, Label, Source
+from markone.data.tables import TableSource, as_label, each_once
 from markone.errors import Setting, Words, text_of
 from markone.features.derived import pieces_of
 from markone.model.explaining import Shown
@@ -269,8 +272,9 @@ def first_rows(source: TableSource) -> dict[str, Any]:
 def of_rows(source: TableSource, arrays: Mapping[str, Any], target: str | None) -> Inspection:
     kind_of = {column.name: column.kind for column in source.columns}
     values = {name: Values(name, array, kind_of.get(name)) for name, array in arrays.items()}
-    labels = None if target is None else values[target]
-    if source.labels_beside is not None:
+    set_kind = None if target is None else kind_of_sets(source, target)
+    labels = None if target is None or set_kind is not None else values[target]
+    if source.labels_beside is not None and not source.several:
         labels = labels_beside(source.labels_beside[: len(next(iter(arrays.values())))])
     columns = []
     for name, some in values.items():
@@ -282,10 +286,30 @@ def of_rows(source: TableSource, arrays: Mapping[str, Any], target: str | None) 
         columns.append(InspectedColumn(name, kind, reason, made, some.missing, some.distinct, some.examples))
     used = [some for name, some in values.items() if name in kind_of and name != target]
     classes = {} if labels is None else by_frequency(labels.frequencies())
+    if target is not None and set_kind is not None:
+        classes = by_frequency(label_counts(arrays[target], set_kind))
     rows = len(next(iter(arrays.values())))
     name = f"{source.name}, {source.table.how}" if source.table.how else source.name
     found = sorted(remarks(source, values, used, labels, classes, target), key=lambda one: ORDER.index(one.about))
     return Inspection(name, rows, columns, classes, found)
+
+
+def kind_of_sets(source: TableSource, target: str) -> str | None:
+    """The kind of the target, if a row can have several labels."""
+    said = source.options.kinds.get(target)
+    if said in SET_KINDS:
+        return said
+    return "set" if said is None and kinds.is_list_of_labels(source.sampled[target].type) else None
+
+
+def label_counts(array: Any, kind: str) -> Counter[Label]:
+    """In how many rows each label occurs, if a row can have several."""
+    where, cells = each_once(kinds.decoded(array))
+    found: Counter[Label] = Counter()
+    counts: list[int] = np.bincount(where[where >= 0], minlength=len(cells)).tolist()
+    for cell, count in zip(cells, counts, strict=True):
+        found.update(dict.fromkeys(members_of(as_label(cell, kind) or ()), count))
+    return found
 
 
 def made_of(column: Column, some: Values | None = None) -> str:

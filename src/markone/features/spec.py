@@ -250,8 +250,8 @@ CURVED: dict[str, Any] = {"numeric": {"curves": True}, "pairs": True}
 """The defaults for tables, if no rule is chosen."""
 UNSCALED: dict[str, Any] = {"numeric": {"scale": "none"}}
 """The defaults for the theory, whose margins and bounds are about the numbers as they are."""
-OF_NUMBERS: dict[str, Any] = {"text": {"weight": "idf"}}
-"""The defaults for rules that predict numbers: there are no classes for odds."""
+CLASSLESS: dict[str, Any] = {"text": {"weight": "idf"}}
+"""The defaults if numbers, or several labels, are predicted: there are no classes for odds."""
 BUILT_IN: dict[Any, dict[str, Any]] = {"email": {"email": True}}
 """Specs that can be used by name."""
 
@@ -359,13 +359,14 @@ class Features(Brief):
         countable: bool = False,
         scaled: bool = True,
         curved: bool = False,
-        numbers: bool = False,
+        classless: bool = False,
     ) -> Features:
         """A spec from a `Features`, a dict or a TOML file. The functions that it names must be given again.
 
         Other settings have their defaults or, if `countable` is set, the defaults for rules that count. Unless `scaled`
-        is set, numbers are not scaled by default. If `curved` is set, there are curves and pairs. If `numbers` are
-        predicted, words are weighted without classes. A `Features` has no defaults left, so it does not change.
+        is set, numbers are not scaled by default. If `curved` is set, there are curves and pairs. If rows are
+        `classless`, because they have numbers or several labels, words are weighted without classes. A `Features` has
+        no defaults left, so it does not change.
         """
         if isinstance(spec, Features):
             more = check_functions_given(functions)
@@ -393,7 +394,7 @@ class Features(Brief):
                 f"give it in Python, as functions={{{missing[0]!r}: ...}}",
             )
         given = named if isinstance(named, Mapping) else {}
-        for wanted, usual in ((countable, COUNTABLE), (not scaled, UNSCALED), (curved, CURVED), (numbers, OF_NUMBERS)):
+        for wanted, usual in ((countable, COUNTABLE), (not scaled, UNSCALED), (curved, CURVED), (classless, CLASSLESS)):
             spec = with_defaults(spec, usual) if wanted else spec
         return cls(**{**spec, "functions": {**given, **found}})
 

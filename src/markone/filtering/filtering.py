@@ -102,7 +102,7 @@ def filter_files(
     if not isinstance(model, Model):
         check_not_fasttext(os.fspath(model))
         model = load(model)
-    model.need_classes("classes to filter by")
+    model.need_one_label("classes to filter by")
     threads = count_threads(threads)
     size = memory_budget(shard)
     scores, skip_bad = check_named("scores", switch, scores), check_named("skip_bad", switch, skip_bad)

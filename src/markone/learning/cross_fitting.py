@@ -21,6 +21,7 @@ from markone.learning.class_weights import weighted
 from markone.learning.learners import new_learner
 from markone.learning.passes import teach
 from markone.learning.samples import Sample
+from markone.learning.several_labels import Sets
 from markone.model.calibrator import FEWEST_ROWS
 from markone.model.settings import Settings
 from markone.parallel import in_order
@@ -40,6 +41,10 @@ class Scored(NamedTuple):
     truth: NDArray[np.int64]
     importance: NDArray[np.float64] | None
 
+    def of_label(self, sets: Sets, label: int) -> Scored:
+        """Return the scores and classes of one label, if the truth is the number of a row's set of labels."""
+        return Scored(self.scores[:, label, None], sets[label][self.truth].astype(np.int64), self.importance)
+
 
 def may_be_crossed(settings: Settings, store: RowStore, *, asked: bool = False) -> bool:
     """Return whether training is repeated for cross-fitting: if it takes little time, or if there are so few rows that
@@ -56,10 +61,18 @@ def number_of_folds(store: RowStore) -> int:
 
 
 def cross_fitted(
-    source: Source, spec: Features, settings: Settings, classes: list[Label], folds: int, threads: int
+    source: Source,
+    spec: Features,
+    settings: Settings,
+    classes: list[Label],
+    folds: int,
+    threads: int,
+    sets: Sets | None = None,
 ) -> Scored:
-    """Train a model for each fold on the other folds, with features of their own, and return all scores."""
-    sample = Sample.of(Held(source), classes, 1)
+    """Train a model for each fold on the other folds, with features of their own, and return all scores. If rows can
+    have several labels, the truth is the number of a row's set of labels."""
+    held = Held(source)
+    sample = Sample.of(held, classes if sets is None else held.labels, 1)
     fold = folds_of(sample.truth, folds, settings.seed)
     settings = replace(settings, holdout=0.0, patience=None)
 
@@ -69,7 +82,7 @@ def cross_fitted(
         matrix, given = sample.fitted(features, learned)
         labels = sample.truth[learned].astype(np.int32)
         block = Block(as_rows(matrix), matrix, labels, weighted(settings.class_weight, classes, labels, given))
-        learner = new_learner(settings, features, classes, [block])
+        learner = new_learner(settings, features, classes, [block], sets=sets)
         teach(learner, block)
         return learner.scores(as_rows(sample.transformed(features, tested)))
 

@@ -86,6 +86,10 @@ class Learner(Protocol):
         """The number of scores of a row: one for two classes, otherwise one for each class."""
 
     @property
+    def passes(self) -> int:
+        """The largest number of passes."""
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the values in rows."""
 
@@ -106,6 +110,9 @@ class Learner(Protocol):
 
     def predict(self, rows: Rows, averaged: bool | None = None) -> NDArray[np.int64]:
         """Return the number of the best class for each row."""
+
+    def right(self, block: Block, averaged: bool | None = None) -> NDArray[np.bool_]:
+        """Return for which labelled rows the prediction is right."""
 
     def norm2(self) -> float:
         """Return the squared length of the last weights, with the bias."""
@@ -162,6 +169,12 @@ class CommonLearner:
         """The number of scores of a row: one for two classes, otherwise one for each class."""
         return 1 if self.classes <= 2 else self.classes
 
+    @property
+    def passes(self) -> int:
+        """The largest number of passes, by the settings."""
+        assert self.settings.epochs is not None  # defaults are filled in
+        return self.settings.epochs
+
     def ready(self, block: Block) -> Block:
         """Return the block without changes."""
         return block
@@ -174,6 +187,11 @@ class CommonLearner:
         if self.classes < 2:
             return np.zeros(len(rows), np.int64)
         return _core.winners(self.scores(rows, averaged), _core.Tie[self.settings.tie])
+
+    def right(self, block: Block, averaged: bool | None = None) -> NDArray[np.bool_]:
+        """Return for which labelled rows the prediction is right."""
+        found: NDArray[np.bool_] = self.predict(block.rows, averaged) == block.labels
+        return found
 
     def norm2(self) -> float:
         """Return 0, because the learner has no weights."""

@@ -19,6 +19,7 @@ from markone.learning.network import Multilayer
 from markone.learning.online import Linear
 from markone.learning.regression import Regression
 from markone.learning.row_defaults import suited
+from markone.learning.several_labels import Sets, learner_of_sets
 from markone.learning.smoothness import NONE, Smoothness
 from markone.learning.svm import Dual
 from markone.model.rules import FAMILIES, SOLVERS
@@ -41,12 +42,14 @@ def learner_for(
     events: EventKinds | None = None,
     smoothness: Smoothness = NONE,
     numbers: NDArray[np.float64] | None = None,
+    sets: Sets | None = None,
 ) -> Learner:
     """Return a learner for the rule of the settings.
 
     A rule with several solvers uses 'online' if none was chosen. Rules that count need the kinds of `events` that the
     features are. Solvers that converge to an optimum keep curves smooth. Rules that predict numbers need the `numbers`
-    that the labels of rows stand for.
+    that the labels of rows stand for. If a row can have several labels, `sets` says which; the labels of rows are then
+    numbers of sets.
     """
     if settings.rule in SOLVERS and settings.solver is None:
         settings = OnlineSettings.of(settings)
@@ -55,8 +58,14 @@ def learner_for(
         known["smoothness"] = smoothness
     if settings.traits.predicts_numbers:
         known["numbers"] = numbers
-    learner: Learner = settings.family.learner(settings, features=features, classes=classes, dtype=dtype, **known)
-    return learner
+    if sets is not None:
+        classes = 2
+
+    def made() -> Learner:
+        learner: Learner = settings.family.learner(settings, features=features, classes=classes, dtype=dtype, **known)
+        return learner
+
+    return made() if sets is None else learner_of_sets(settings, sets, made)
 
 
 def new_learner(
@@ -65,9 +74,10 @@ def new_learner(
     classes: list[Label],
     blocks: Iterable[Block] = (),
     numbers: NDArray[np.float64] | None = None,
+    sets: Sets | None = None,
 ) -> Learner:
     """Return a learner with all defaults, some of which depend on the training rows."""
-    settings = suited(settings, blocks, 1 if len(classes) <= 2 else len(classes))
+    settings = suited(settings, blocks, 1 if len(classes) <= 2 or sets is not None else len(classes))
     events = None
     if settings.traits.counts:
         if settings.likelihood is not None and not features.may_be_counted_otherwise():
@@ -86,4 +96,5 @@ def new_learner(
         events=events,
         smoothness=smoothness,
         numbers=numbers,
+        sets=sets,
     )

@@ -55,7 +55,7 @@ class LearnerTraining(Trainable[AnyModel]):
     def __init__(self, learner: Learner, examples: Examples) -> None:
         self.learner = learner
         self.examples = examples
-        self.stopping = stopping_of(learner.settings)
+        self.stopping = stopping_of(learner.settings, learner.passes)
         self.rows = examples.rows
         learner.begin(examples)
 
@@ -108,10 +108,9 @@ def share_of_most_frequent(*parts: tuple[NDArray[np.int32], NDArray[np.float64] 
     return float(counts.max(initial=0) / max(1, counts.sum()))
 
 
-def stopping_of(settings: Settings) -> Stopping:
-    assert settings.epochs is not None  # defaults are filled in
+def stopping_of(settings: Settings, passes: int) -> Stopping:
     return Stopping(
-        epochs=settings.epochs,
+        epochs=passes,
         patience=settings.patience,
         gain=0.0 if settings.traits.nears_an_optimum else settings.tol or 0.0,
         watches_loss=True,
@@ -134,7 +133,7 @@ def accuracies(learner: Learner, blocks: Iterator[Block]) -> tuple[float | None,
         importance += _core.sum(weights)
         rows += len(block)
         for averaged in which:
-            found = learner.predict(block.rows, averaged) == block.labels
+            found = learner.right(block, averaged)
             right[int(averaged)] += _core.sum(weights[found])
             right_rows[int(averaged)] += found.sum()
     if rows == 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from markone.data.blocks import is_sparse
 from markone.data.class_order import ClassOrder, continued
-from markone.data.labels import KnownLabels, check_classes, numbers_of
+from markone.data.labels import KnownLabels, check_classes, members_of, numbers_of, sets_of
 from markone.data.read import read
 from markone.data.source import UNLABELLED, Batch, Label, Source, no_target
 from markone.data.store import RowStore
@@ -21,6 +21,7 @@ from markone.features.map import FeatureMap
 from markone.features.part import Matrix
 from markone.learning.holdout import HoldoutChoice
 from markone.learning.progress import Progress
+from markone.learning.several_labels import Sets
 from markone.model.model import second_target
 from markone.parallel import in_order
 
@@ -57,13 +58,13 @@ class Filling:
         """
         drafts = Drafts(deque())
         size = 0
-        held_out: HoldoutChoice | None = None
+        held_out: Callable[[NDArray[np.int32]], NDArray[np.bool_]] | None = None
         for batch, collected in self._after_choosing(feature_map.collected(self.source, self.threads)):
             assert batch.labels is not None  # because there is a target
             held_out = held_out or self._choice()
             apart = held_out(batch.labels)
             draft = feature_map.absorb(collected, np.where(apart, np.int32(UNLABELLED), batch.labels))
-            if not self.of_numbers:
+            if not self.of_numbers and not self.source.several:
                 check_classes(self.source.labels, self.source.target)
             drafts.rows += len(batch)
             self.progress.read(drafts.rows, self.source.progress)
@@ -134,9 +135,13 @@ class Filling:
 
         return in_order(transform, self.source.batches(), self.threads)
 
-    def _choice(self) -> HoldoutChoice:
+    def _choice(self) -> Callable[[NDArray[np.int32]], NDArray[np.bool_]]:
+        """Return a function that chooses the held-out rows: the same share of every class."""
         assert self.holdout is not None
-        return HoldoutChoice(self.holdout, self.seed)
+        choice = HoldoutChoice(self.holdout, self.seed)
+        if not self.source.several:
+            return choice
+        return lambda labels: choice(np.minimum(labels, 0))  # sets of labels are no classes: many occur only once
 
 
 @dataclass(slots=True)
@@ -176,6 +181,20 @@ def finish_store(store: RowStore, source: Source, known: list[Label], order: Cla
     found = [number(known[i]) if (i := old.number(label)) is not None else number(label) for label in source.labels]
     store.finish(np.array([UNLABELLED if one is None else one for one in found], np.int32))
     return classes
+
+
+def finish_store_of_sets(
+    store: RowStore, source: Source, known: list[Label], order: ClassOrder | None = None
+) -> tuple[list[Label], Sets]:
+    """Finish a store whose rows have several labels. Return all labels, and which of them each label of the store
+    stands for."""
+    met = [source.labels[number] for number in store.labels_met()]
+    labels = [*dict.fromkeys(label for one in met for label in members_of(one))]
+    classes = known or (order or ClassOrder()).arrange(labels)
+    if not classes:
+        raise DataError("none of the rows has a label")
+    store.finish(np.arange(len(source.labels), dtype=np.int32))
+    return classes, sets_of(source.labels, classes)
 
 
 def finish_store_of_numbers(store: RowStore, source: Source) -> NDArray[np.float64]:

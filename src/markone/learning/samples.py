@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from markone.data.budget import memory_budget
 from markone.data.class_order import ClassOrder
-from markone.data.labels import KnownLabels, check_classes, number_in, numbers_of, plain
+from markone.data.labels import KnownLabels, check_classes, number_in, numbers_of, plain, refuse_several
 from markone.data.read import read
 from markone.data.source import UNLABELLED, Label, Source, no_target
 from markone.data.store import stack
@@ -95,7 +95,9 @@ def open_sample(
 ) -> Sample:
     """Read a sample for classification. `order` says more about the classes."""
     workers, budget = count_threads(threads), memory_budget(memory)
-    held = Held(opened(source, target, threads), budget)
+    source = opened(source, target, threads)
+    refuse_several(source.labels, "this")
+    held = Held(source, budget)
     check_classes(held.labels, held.target)
     met = [held.labels[number] for number in np.unique(held.label_numbers())]
     classes = (order or ClassOrder()).arrange(met)

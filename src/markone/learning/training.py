@@ -15,7 +15,7 @@ from markone.checks import as_kept, check_named, switch
 from markone.data.class_order import ClassOrder
 from markone.data.labels import numbers_of
 from markone.data.read import read
-from markone.data.source import Label, Source
+from markone.data.source import Column, Label, Source
 from markone.data.store import RowStore
 from markone.errors import DataError, Setting, SettingsError, did_you_mean
 from markone.features.choices import chosen_as
@@ -31,9 +31,16 @@ from markone.learning.learners import new_learner
 from markone.learning.mistake_bounds import Bounding, check_theory, not_bounded, wanted
 from markone.learning.passes import LearnerTraining
 from markone.learning.progress import Progress
-from markone.learning.reading import Filling, finish_store, finish_store_of_numbers, opened
+from markone.learning.reading import (
+    Filling,
+    finish_store,
+    finish_store_of_numbers,
+    finish_store_of_sets,
+    opened,
+)
 from markone.learning.run import Run, check_same_settings, other_data
 from markone.learning.run_options import Callback, RunOptions
+from markone.learning.several_labels import LabelLearner, LabelsInTurn, Sets
 from markone.learning.shapes import find_shapes
 from markone.learning.starting import check_given_start, start_from, with_start
 from markone.learning.warm_start import check_growth, grown
@@ -46,6 +53,7 @@ from markone.model.model import Model, load
 from markone.model.rules import SOLVERS, Rule, owners_of, predicts_numbers
 from markone.model.settings import Settings, TrainSettings
 from markone.model.settings import Start as NamedStart
+from markone.model.several_labels import LabelDecision, SeveralLabels
 from markone.storage.container import Path
 from markone.storage.saved import Saved
 
@@ -85,7 +93,8 @@ def train(
     source
         A source, or anything that `markone.read` accepts: a path, a frame, a list of texts.
     target
-        The target, as for `markone.read`, if `source` is not yet a source.
+        The target, as for `markone.read`, if `source` is not yet a source. If it has a list of labels for each row, the
+        model predicts several labels.
     rule
         The learning rule: `perceptron`, `mira` or `hinge`, which take a step at each example; `logistic` or `svm`,
         which converge to an optimum; `naive-bayes`, which counts; `mlp`, a network with hidden layers; or `regression`,
@@ -106,7 +115,8 @@ def train(
         When the positive class of two is predicted: a probability from which it is, such as 0.3; or "f1" for the best
         F1, "recall=0.9" for the best precision with at least this recall, "precision=0.9" for the best recall, or
         "cost=1:5" if a missed positive row costs five times as much as a false positive. The threshold is chosen on
-        rows that the model was not trained on.
+        rows that the model was not trained on. If rows have several labels, each label has a threshold; the default is
+        then "micro-f1", for the best F1 of all labels together.
     abstain
         The largest share of wrong predictions, such as 0.01 or "1%". The model then makes no prediction where its
         margin is too small. Held-out rows, by default one of five, show which margin is large enough; with 95%
@@ -181,16 +191,25 @@ def train(
     if features is None and scaled is not None:
         features = {}
     of_numbers = checked.traits.predicts_numbers
-    spec = spec_of(features, functions, earlier, countable=checked.traits.counts, scaled=usual, numbers=of_numbers)
     source = opened(source, target, threads)
-    free = earlier is None and weights is None and not watched and scaled is None
+    if source.several:
+        check_for_sets(
+            checked, positive=positive, abstain=abstain, start=weights, from_model=from_model, bounds=watched
+        )
+    if kept is not None and source.several != (kept.several is not None):
+        raise DataError(other_data(ClassifierTraining.visited))
+    classless = of_numbers or source.several
+    spec = spec_of(features, functions, earlier, countable=checked.traits.counts, scaled=usual, classless=classless)
+    if source.several:
+        check_weights_of_words(spec, source.columns)
+    free = earlier is None and weights is None and not watched and scaled is None and not source.several
     curved = free and table_defaults.suits(source.columns, given)
     table_defaults.check_plain(check_named("plain", switch, plain), curved)
     straight = None
     if curved and not plain:
         if not of_numbers:
             checked, straight = settings_of({"rule": table_defaults.RULE, **given}, None), checked
-        spec = spec_of(features, functions, None, countable=False, curved=True, numbers=of_numbers)
+        spec = spec_of(features, functions, None, countable=False, curved=True, classless=of_numbers)
     wishes = Wishes.of(threshold, abstain, earlier)
     wishes.check(checked, given)
     holdout = checked.holdout if kept or "holdout" in given or of_numbers else wishes.holdout
@@ -270,6 +289,8 @@ class ClassifierTraining(LearnerTraining[Model]):
     ) -> None:
         self.stored = StoredExamples(store, start.learner.settings)
         super().__init__(start.learner, self.stored)
+        if isinstance(start.learner, LabelLearner):
+            start.learner.threads = threads
         self.source = source
         self.start = start
         self.store = store
@@ -277,7 +298,7 @@ class ClassifierTraining(LearnerTraining[Model]):
         """The digest of the first weights, if they were given."""
         self.threads = threads
         self.wishes = wishes or Wishes()
-        self.wishes.check_classes(start.classes, store)
+        self.wishes.check_classes(start.classes, store, several=start.sets is not None)
         self.bounding: Bounding | None = None
 
     def watch(self, history: History, bounds: bool | float, kept: Model | None) -> None:
@@ -309,6 +330,8 @@ class ClassifierTraining(LearnerTraining[Model]):
         if self.start.numbers is not None:
             return self.model(history, resume)
         weights, counts = self.learner.scorer().weights, None
+        if self.start.sets is not None:
+            return self.model(history, resume, several=self.decisions(self.start.sets))
         if weights is not None:
             counts = count_strongest(weights, self.stored.learned(), len(self.start.classes), self.start.features)
         scored = self.scored()
@@ -316,14 +339,22 @@ class ClassifierTraining(LearnerTraining[Model]):
         decisions = self.wishes.fulfilled(self.learner.settings, scored, calibrator, self.held_out())
         return self.model(history, resume, counts, calibrator, decisions)
 
-    def calibrator(self, found: Scored) -> Calibrator | None:
+    def decisions(self, sets: Sets) -> SeveralLabels:
+        """Learn for each label how scores become probabilities and, if the user wants it, a threshold."""
+        found = self.scored()
+        scored = [] if found is None else [found.of_label(sets, label) for label in range(len(sets))]
+        calibrators = [self.calibrator(one, [False, True]) for one in scored] or [None] * len(sets)
+        thresholds = self.wishes.thresholds_of_labels(self.learner.settings, scored, calibrators)
+        return SeveralLabels(tuple(map(LabelDecision, calibrators, thresholds)))
+
+    def calibrator(self, found: Scored, classes: list[Label] | None = None) -> Calibrator | None:
         """Learn how scores become probabilities, from held-out rows or by cross-fitting. A rule that has probabilities
         keeps its own unless those of the calibrator are better."""
         if len(found.truth) < FEWEST_ROWS:
             return None
         if not np.isfinite(found.scores).all() or (found.importance is not None and not found.importance.any()):
             return None
-        classes = self.start.classes
+        classes = classes or self.start.classes
         keeps_its_own = self.learner.settings.traits.has_probabilities and not is_better(*found, classes)
         return None if keeps_its_own else calibrate(*found, classes)
 
@@ -331,10 +362,11 @@ class ClassifierTraining(LearnerTraining[Model]):
         """Return rows with scores of models that were not trained on them: all rows by cross-fitting, if there are few
         values, and otherwise the held-out rows."""
         asked = self.wishes.needs_rows
+        start = self.start
         if not self.given_start and may_be_crossed(self.learner.settings, self.store, asked=asked):
-            spec = self.start.features.spec
-            folds = number_of_folds(self.store)
-            return cross_fitted(self.source, spec, self.learner.settings, self.start.classes, folds, self.threads)
+            spec, folds = start.features.spec, number_of_folds(self.store)
+            settings = self.learner.settings
+            return cross_fitted(self.source, spec, settings, start.classes, folds, self.threads, start.sets)
         return self.held_out()
 
     def held_out(self) -> Scored | None:
@@ -356,7 +388,11 @@ class ClassifierTraining(LearnerTraining[Model]):
         counts: Counts | None = None,
         calibrator: Calibrator | None = None,
         decisions: Decisions = NO_DECISIONS,
+        several: SeveralLabels | None = None,
     ) -> Model:
+        if self.start.sets is not None and several is None:
+            several = self.wishes.unfulfilled_of_labels(len(self.start.sets))
+            decisions = NO_DECISIONS
         return Model(
             features=self.start.features,
             classes=self.start.classes,
@@ -370,6 +406,7 @@ class ClassifierTraining(LearnerTraining[Model]):
             calibrator=calibrator,
             threshold=decisions.threshold,
             abstention=decisions.abstention,
+            several=several,
         )
 
 
@@ -386,6 +423,8 @@ class Start:
     learner: Learner
     numbers: NDArray[np.float64] | None = None
     """The number that each label stands for, if numbers are predicted."""
+    sets: Sets | None = None
+    """The classes that each label stands for, if rows can have several labels."""
 
 
 def begin(
@@ -412,6 +451,8 @@ def begin(
     find_shapes(features, settings.seed)
     settings = with_holdout(table_defaults.after_search(features, settings, straight), filling)
     filling.add_rows(store, features, drafts)
+    if filling.source.several:
+        return begin_with_sets(filling.source, store, settings, features, [], order)
     classes = finish_store(store, filling.source, [], order)
     weigh(store, settings.class_weight, classes)
     rows = StoredExamples(store, settings).learned()
@@ -423,6 +464,31 @@ def begin_with_numbers(source: Source, store: RowStore, settings: Settings, feat
     numbers = finish_store_of_numbers(store, source)
     rows = StoredExamples(store, settings).learned()
     return Start(features, [], new_learner(settings, features, [], rows, numbers), numbers)
+
+
+def begin_with_sets(
+    source: Source,
+    store: RowStore,
+    settings: Settings,
+    features: FeatureMap,
+    known: list[Label],
+    order: ClassOrder | None = None,
+) -> Start:
+    """Start a training whose rows can have several labels, when they are in the store. The known labels are those of a
+    training that is resumed."""
+    labels, sets = finish_store_of_sets(store, source, known, order)
+    rows = () if known else StoredExamples(store, settings).learned()
+    return Start(features, labels, new_learner(settings, features, labels, rows, sets=sets), sets=sets)
+
+
+def check_passes(learner: Learner, before: int | None) -> None:
+    """Raise an error if a training whose labels are trained one after the other is resumed with more passes."""
+    if isinstance(learner, LabelsInTurn) and learner.settings.epochs != before:
+        raise SettingsError(
+            "epochs",
+            f"was {before}, and cannot change when a training with several labels a row is resumed by this rule; leave "
+            "it out",
+        )
 
 
 def learn_on(base: Model, filling: Filling, store: RowStore, settings: Settings) -> Start:
@@ -456,6 +522,10 @@ def take_up(kept: Model, filling: Filling, store: RowStore, settings: Settings) 
     filling.add_rows(store, kept.features)
     if filling.of_numbers:
         return begin_with_numbers(filling.source, store, settings, kept.features)
+    if filling.source.several:
+        start = begin_with_sets(filling.source, store, settings, kept.features, kept.classes)
+        check_passes(start.learner, kept.settings.epochs)
+        return start
     if finish_store(store, filling.source, kept.classes) != kept.classes:
         raise DataError(other_data(ClassifierTraining.visited))
     weigh(store, settings.class_weight, kept.classes)
@@ -474,6 +544,29 @@ def check_for_numbers(**given: Any) -> None:
             raise SettingsError(
                 name, "is not possible for the rule 'regression', which converges to one optimum from any start"
             )
+
+
+def check_for_sets(settings: Settings, **given: Any) -> None:
+    """Raise an error if rows with several labels cannot be learned by the rule, or with these arguments."""
+    if not settings.traits.linear or settings.traits.counts or settings.traits.predicts_numbers:
+        raise SettingsError(
+            "rule",
+            f"is {settings.rule!r}, which cannot learn several labels for each row; use 'perceptron', 'mira', 'hinge', "
+            "'logistic' or 'svm'",
+        )
+    if settings.class_weight is not None:
+        given["class_weight"] = settings.class_weight
+    for name, value in given.items():
+        if value is not None and value is not False:
+            raise SettingsError(name, "is for rows with one label each, but here a row can have several; leave it out")
+
+
+def check_weights_of_words(spec: Features, columns: Sequence[Column]) -> None:
+    """Raise an error if words are weighted by classes, which rows with several labels do not have."""
+    if any(column.kind == "text" and spec.for_column(column).weight == "odds" for column in columns):
+        raise SettingsError(
+            "text.weight", "is 'odds', which needs one class for each row, but here a row can have several; use 'idf'"
+        )
 
 
 def check_names(settings: dict[str, Any]) -> None:
@@ -545,14 +638,14 @@ def spec_of(
     countable: bool,
     scaled: bool = True,
     curved: bool = False,
-    numbers: bool = False,
+    classless: bool = False,
 ) -> Features:
     if base is None:
-        return Features.of(features, functions, countable=countable, scaled=scaled, curved=curved, numbers=numbers)
+        return Features.of(features, functions, countable=countable, scaled=scaled, curved=curved, classless=classless)
     if features is None:
         return base.features.spec
     columns = base.features.columns
-    given = Features.of(features, functions, countable=countable, scaled=scaled).settled(columns)
+    given = Features.of(features, functions, countable=countable, scaled=scaled, classless=classless).settled(columns)
     given = chosen_as(given, columns, base.features.spec)
     if given.as_dict() != base.features.spec.as_dict():
         raise SettingsError("features", "are already in the model that the training starts from; leave them out")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,10 +15,19 @@ from markone.data.store import RowStore
 from markone.errors import DataError, SettingsError
 from markone.learning.cross_fitting import Scored
 from markone.model.calibrator import FEWEST_ROWS, Calibrator
-from markone.model.decisions import Abstention, Aim, Threshold, choose_abstention, choose_threshold, promised_error
+from markone.model.decisions import (
+    Abstention,
+    Aim,
+    Threshold,
+    choose_abstention,
+    choose_for_micro_f1,
+    choose_threshold,
+    promised_error,
+)
 from markone.model.margins import functional_margins
 from markone.model.model import Model
 from markone.model.settings import Settings
+from markone.model.several_labels import LabelDecision, SeveralLabels
 
 HOLDOUT = 0.2
 """The share of rows that are held out for abstention, by default."""
@@ -47,7 +56,10 @@ class Wishes:
     def of(cls, threshold: Any, abstain: Any, earlier: Model | None) -> Wishes:
         """Return what is given or, if nothing is, what an earlier model has."""
         if threshold is None and abstain is None and earlier is not None:
-            threshold = None if earlier.threshold is None else earlier.threshold.aim
+            earlier_threshold = earlier.threshold
+            if earlier.several is not None:
+                earlier_threshold = next((one.threshold for one in earlier.several.decisions if one.threshold), None)
+            threshold = None if earlier_threshold is None else earlier_threshold.aim
             abstain = None if earlier.abstention is None else earlier.abstention.error
         if threshold is not None and abstain is not None:
             raise SettingsError("abstain", "does not work together with threshold; set only one of them")
@@ -74,9 +86,11 @@ class Wishes:
         if self.error is not None and given.get("holdout") == 0:
             raise SettingsError("abstain", "needs held-out rows, and holdout is 0; leave it out")
 
-    def check_classes(self, classes: list[Label], store: RowStore) -> None:
+    def check_classes(self, classes: list[Label], store: RowStore, *, several: bool = False) -> None:
         """Raise an error if the wishes do not fit the classes and rows."""
-        if self.aim is not None and len(classes) != 2:
+        if self.aim is not None and self.aim.kind == "micro-f1" and not several:
+            raise SettingsError("threshold", "is micro-f1, which is for rows with several labels; use f1")
+        if self.aim is not None and len(classes) != 2 and not several:
             raise SettingsError("threshold", f"is for two classes, and there are {len(classes):,}; leave it out")
         if self.error is not None and store.importance is not None:
             raise SettingsError("abstain", "needs rows that all count the same; leave out their importance")
@@ -87,6 +101,29 @@ class Wishes:
             None if self.aim is None else Threshold(str(self.aim)),
             None if self.error is None else Abstention(self.error),
         )
+
+    def unfulfilled_of_labels(self, labels: int) -> SeveralLabels:
+        """Return the same for a model whose rows can have several labels."""
+        return SeveralLabels((LabelDecision(None, self.unfulfilled().threshold),) * labels)
+
+    def thresholds_of_labels(
+        self, settings: Settings, scored: list[Scored], calibrators: Sequence[Calibrator | None]
+    ) -> list[Threshold | None]:
+        """Choose the thresholds of several labels. Without a wish, they are chosen for micro F1, if there are rows for
+        it. A label that all rows have, or none, is predicted if its score is above 0."""
+        few = not scored or len(scored[0].truth) < FEWEST_ROWS
+        if few and self.aim is None:
+            return [None] * len(calibrators)
+        if self.aim is not None and (few or self.aim.kind != "micro-f1"):
+            wanted: list[Threshold | None] = []
+            nothing: list[Scored | None] = [None] * len(calibrators)
+            for one, calibrator in zip(scored or nothing, calibrators, strict=True):
+                constant = one is not None and len(np.unique(one.truth)) < 2 and self.needs_rows
+                wanted.append(None if constant else self.fulfilled(settings, one, calibrator, None).threshold)
+            return wanted
+        scores = np.hstack([one.scores for one in scored]).astype(np.float64)
+        truth = np.column_stack([one.truth for one in scored])
+        return choose_for_micro_f1(scores, truth, scored[0].importance)
 
     def fulfilled(
         self, settings: Settings, scored: Scored | None, calibrator: Calibrator | None, held_out: Scored | None

@@ -9,7 +9,6 @@ import numpy as np
 from markone.data.kinds import written
 from markone.errors import DataError
 from markone.model.decisions import ABSTAINED
-from markone.model.evaluation import of_each_class
 from markone.model.writing import PREDICTION, free_name
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def score_batch(model: Model, batch: Any) -> Any:
         table = pa.table({field.name: pa.nulls(1, field.type) for field in table.schema})
     numbers, scores = (found[:rows] for found in model.decide(table))
     columns = {PREDICTION: labels_of(model, numbers)}
-    groups = {"score": of_each_class(scores)}
+    groups = {"score": model.as_rows(scores)}
     if model.has_probabilities:
         groups["probability"] = np.exp(model.log_probabilities(scores))
     for name, matrix in groups.items():
@@ -37,10 +36,12 @@ def score_batch(model: Model, batch: Any) -> Any:
 
 def labels_of(model: Model, numbers: Any) -> Any:
     """The labels as an Arrow array: of their own type, or as texts if they have several types; null where the model
-    abstains."""
+    abstains. If a row can have several labels, they are lists of texts."""
     import pyarrow as pa
 
     labels = model.classes
+    if model.several is not None:
+        return pa.array([list(map(written, one)) for one in model.labels_of(numbers)], pa.list_(pa.string()))
     if len({type(label) for label in labels}) > 1:
         labels = [written(label) for label in labels]
     return pa.array(labels).take(pa.array(numbers, mask=numbers == ABSTAINED))

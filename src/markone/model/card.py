@@ -113,12 +113,18 @@ def about(model: Model) -> Section:
         ("fact", "value"),
         (
             ("rule", model.settings.rule),
-            ("classes", counted(len(model.classes), "class", "classes")),
+            kinds_of_labels(model),
             ("features", f"{model.features.width:,}"),
             ("digest", model.digest),
             ("Markone", __version__),
         ),
     )
+
+
+def kinds_of_labels(model: Model) -> tuple[str, str]:
+    if model.several is None:
+        return "classes", counted(len(model.classes), "class", "classes")
+    return "labels", f"{counted(len(model.classes), 'label')}, of which an example can have several"
 
 
 def data(model: Model) -> Section:
@@ -159,12 +165,15 @@ def figures(model: Model) -> Section:
     if held:
         best = history.best_epoch
         used = next((one.holdout for one in history if one.epoch == best), held[-1]) if best else held[-1]
-        rows.append(("held-out accuracy", f"{used:.1%}" if used is not None else "unknown"))
+        what = "held-out accuracy" if model.several is None else "held-out examples whose labels are all right"
+        rows.append((what, f"{used:.1%}" if used is not None else "unknown"))
     if history.majority is not None:
-        rows.append(("accuracy of always predicting the most frequent class", f"{history.majority:.1%}"))
+        what = "class" if model.several is None else "set of labels"
+        rows.append((f"accuracy of always predicting the most frequent {what}", f"{history.majority:.1%}"))
     last = history[-1] if len(history) else None
     if last is not None and last.mistakes is not None and history.rows:
-        rows.append(("mistakes in the last pass", f"{last.mistakes:,} of {history.rows:,}"))
+        decisions = history.rows * (1 if model.several is None else len(model.classes))
+        rows.append(("mistakes in the last pass", f"{last.mistakes:,} of {decisions:,}"))
     sentences = () if held else ("No examples were held out, so its accuracy on new examples is unknown.",)
     return Section("Figures", sentences, ("figure", "value"), tuple(rows))
 
@@ -188,12 +197,19 @@ def limits(model: Model) -> Section:
         f"It knows {counted(len(model.classes), 'class', 'classes')}, and predicts one of them for every example, "
         "however strange the example is."
     ]
+    if model.several is not None:
+        said = [
+            f"It knows {counted(len(model.classes), 'label')}, and decides about each of them on its own, for every "
+            "example."
+        ]
     kinds = {column.kind for column in model.features.columns}
     if "text" in kinds:
         said.append("Words that were not in its training data do not change its scores.")
     if "categorical" in kinds:
         said.append("Values of a categorical column that were not in its training data count as one other value.")
-    if model.calibrator is not None:
+    if model.several is not None and model.several.calibrated:
+        said.append("The probabilities of its labels were learned from rows that it was not trained on.")
+    elif model.calibrator is not None:
         rows = counted(model.calibrator.rows, "row")
         said.append(f"Its probabilities were learned from {rows} that it was not trained on.")
     elif model.has_probabilities:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -19,8 +19,11 @@ from markone.brief import Brief
 from markone.errors import DataError, SettingsError
 from markone.storage.saved import Saved
 
-Kind = Literal["probability", "f1", "recall", "precision", "cost"]
-FORMS = "a probability between 0 and 1, f1, recall=0.9, precision=0.9, or cost=1:5 (of a false positive : a missed one)"
+Kind = Literal["probability", "f1", "micro-f1", "recall", "precision", "cost"]
+FORMS = (
+    "a probability between 0 and 1, f1, recall=0.9, precision=0.9, or cost=1:5 (of a false positive : a missed one); "
+    "or micro-f1 if rows have several labels"
+)
 DOUBT = 0.05
 """The probability that the promise of abstention does not hold."""
 SHARES = 20
@@ -28,6 +31,8 @@ SHARES = 20
 ABSTAINED = -1
 """Stands for the number of a class where there is no prediction."""
 ALMOST = 1e-9
+ROUNDS = 20
+"""The largest number of times that the thresholds of several labels are chosen."""
 Floats = NDArray[np.float64]
 
 
@@ -54,8 +59,8 @@ class Aim(NamedTuple):
         if isinstance(value, int | float) and not isinstance(value, bool):
             value = in_digits(value)
         text = value.strip().lower() if isinstance(value, str) else ""
-        if text == "f1":
-            return cls("f1")
+        if text in ("f1", "micro-f1"):
+            return cls("f1" if text == "f1" else "micro-f1")
         share, cost = (
             re.fullmatch(r"(?:(recall|precision) *>?= *)?([\d.]+%?)", text),
             re.fullmatch(r"cost[ =]+([\d.]+) *: *([\d.]+)", text),
@@ -177,6 +182,37 @@ def worth_of(
     if aim.kind == "cost":
         return -(aim.numbers[0] * false + aim.numbers[1] * (hits[-1] - hits)), everywhere
     return 2 * hits / (hits + false + hits[-1]), everywhere
+
+
+def choose_for_micro_f1(scores: Floats, truth: NDArray[Any], importance: Floats | None) -> list[Threshold | None]:
+    """Choose the thresholds of several labels that make the F1 of all decisions together best. None is a score above 0.
+
+    At the best micro F1, called F, each label has the threshold that is best if a false positive costs F and a missed
+    one 2 - F (Dinkelbach 1967). So thresholds and F are computed in turn, until they stay the same. A label keeps the
+    score 0 unless another threshold is better by more than one standard error.
+    """
+    weights = np.ones(len(truth)) if importance is None else importance
+    truth = truth == 1
+    chosen: list[Threshold | None] = [None] * truth.shape[1]
+    at_zero = scores > 0
+    found = at_zero.copy()
+    for _ in range(ROUNDS):
+        hits = float((weights[:, None] * (found & truth)).sum())
+        f1 = 2 * hits / max(1e-300, float((weights[:, None] * found).sum() + (weights[:, None] * truth).sum()))
+        before = found.copy()
+        for label in range(truth.shape[1]):
+            own = truth[:, label]
+            chosen[label], found[:, label] = None, at_zero[:, label]
+            if f1 == 0 or not own.any() or own.all():
+                continue
+            best = choose_threshold(Aim("cost", (f1, 2 - f1)), scores[:, label], own.astype(np.int64), importance)
+            there = scores[:, label] >= best.score
+            gains = weights * (there.astype(np.int64) - at_zero[:, label]) * np.where(own, 2 - f1, -f1)
+            if gains.sum() > math.sqrt((gains**2).sum()):
+                chosen[label], found[:, label] = replace(best, aim="micro-f1"), there
+        if (found == before).all():
+            break
+    return chosen
 
 
 def between(higher: Floats, lower: Floats) -> Floats:

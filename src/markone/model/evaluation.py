@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -210,22 +210,10 @@ class Evaluation(Brief):
         if self.unlabelled:
             lines.append(f"{self.unlabelled:,} more have no label and were skipped.")
         lines += ["", *(f"{name:<10}{value:>8}  {note}".rstrip() for name, value, note in facts), ""]
-        lines += [*self._by_class(), ""]
+        lines += [*by_class("class", self), ""]
         matrix = self._matrix() if len(self.classes) <= MOST_IN_MATRIX else []
         fits = bool(matrix) and max(map(len, matrix)) <= SCREEN
         return "\n".join([*lines, *(matrix if fits else self._largest())]).rstrip()
-
-    def _by_class(self) -> list[str]:
-        order = list(range(len(self.classes)))
-        title = "class"
-        if len(order) > MOST_IN_TABLE:
-            order = [i for i in np.argsort(self.f1, kind="stable").tolist() if self.support[i]][:MOST_IN_TABLE]
-            title = f"worst {len(order)}"
-        shares = (self.precision, self.recall, self.f1)
-        rows = [
-            [shown(self.classes[i]), *(f"{share[i]:.2%}" for share in shares), f"{self.support[i]:,}"] for i in order
-        ]
-        return columns([[title, "precision", "recall", "F1", "examples"], *rows])
 
     def _matrix(self) -> list[str]:
         names = list(map(shown, self.classes))
@@ -381,6 +369,32 @@ def of_each_class(scores: NDArray[Any]) -> NDArray[Any]:
 def ratio(above: NDArray[np.int64], below: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the quotients, and 0 for 0 / 0."""
     return above / np.maximum(below, 1)
+
+
+class OfClasses(Protocol):
+    """The measures of each class."""
+
+    @property
+    def classes(self) -> list[Label]: ...
+    @property
+    def precision(self) -> NDArray[np.float64]: ...
+    @property
+    def recall(self) -> NDArray[np.float64]: ...
+    @property
+    def f1(self) -> NDArray[np.float64]: ...
+    @property
+    def support(self) -> NDArray[np.int64]: ...
+
+
+def by_class(title: str, of: OfClasses) -> list[str]:
+    """Return the lines of a table with a line for each class; of many classes, only for the worst."""
+    order = list(range(len(of.classes)))
+    if len(order) > MOST_IN_TABLE:
+        order = [i for i in np.argsort(of.f1, kind="stable").tolist() if of.support[i]][:MOST_IN_TABLE]
+        title = f"worst {len(order)}"
+    shares = (of.precision, of.recall, of.f1)
+    rows = [[shown(of.classes[i]), *(f"{share[i]:.2%}" for share in shares), f"{of.support[i]:,}"] for i in order]
+    return columns([[title, "precision", "recall", "F1", "examples"], *rows])
 
 
 def shown(label: Label) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,6 +23,7 @@ from markone.features.map import BIAS, FeatureMap
 from markone.features.ngrams import Ngrams
 from markone.model.counts import STRONGEST, Counts, Weights, strongest
 from markone.model.decisions import ABSTAINED, Threshold
+from markone.model.several_labels import against as negated
 from markone.model.shapes import Shapes, shapes_of
 from markone.reporting import html
 from markone.reporting.charts import Chart
@@ -242,7 +244,33 @@ class Explanation(Shown):
         return Grid([labels, heads], cells, last, spare=[2, 4, 1, 5, 3] if self.adds_up else [1, 3, 2])
 
 
-def explain_examples(model: Model, examples: Any, top: int) -> Iterator[Explanation]:
+@dataclass(frozen=True, slots=True, repr=False)
+class SeveralExplanation(Shown):
+    """Why a model predicts some labels for one example, and not others."""
+
+    prediction: tuple[Label, ...]
+    """The predicted labels."""
+    labels: tuple[Explanation, ...]
+    """An explanation for each predicted label, the best score first, and for the best label that is not predicted.
+    Their second class is the label, and their first class is every example without it."""
+
+    def in_brief(self) -> str:
+        return ", ".join(map(repr, self.prediction)) or "no label"
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "prediction": [*map(plain_label, self.prediction)],
+            "labels": [one.as_dict() for one in self.labels],
+        }
+
+    def parts(self) -> Iterator[str | Grid | Chart | list[MarkedText]]:
+        yield f"predictions: {', '.join(map(label_in_words, self.prediction)) or 'no label'}"
+        for one in self.labels:
+            yield ""
+            yield from one.parts()
+
+
+def explain_examples(model: Model, examples: Any, top: int) -> Iterator[Explanation | SeveralExplanation]:
     """Explain the predictions for several examples."""
     for batch in model.features.batches(examples):
         matrix = model.features.transform(batch)
@@ -253,7 +281,20 @@ def explain_examples(model: Model, examples: Any, top: int) -> Iterator[Explanat
             if column.kind == "text"
         }
         for row, score in enumerate(scores):
-            yield explain_row(model, matrix, row, score, texts, top)
+            explained = partial(explain_row, model, matrix, row, score, texts, top)
+            yield explained() if model.several is None else explain_labels(model, score, explained)
+
+
+def explain_labels(
+    model: Model, scores: NDArray[np.float32], explained: Callable[..., Explanation]
+) -> SeveralExplanation:
+    """Explain the predicted labels of a row, and the label with the best score of the others. `explained` explains the
+    decision about a label of the row."""
+    found = model.winners(scores[None, :])[0]
+    order = np.argsort(-scores, kind="stable")
+    chosen = [*order[found[order]], *order[~found[order]][:1]]
+    [prediction] = model.labels_of(found[None, :])
+    return SeveralExplanation(prediction, tuple(explained(label=int(label)) for label in chosen))
 
 
 def explain_row(
@@ -263,10 +304,19 @@ def explain_row(
     scores: NDArray[np.float32],
     texts: dict[str, Strings],
     top: int,
+    *,
+    label: int | None = None,
 ) -> Explanation:
-    winner, second = first_and_second(scores, model._tie, model.threshold)
-    # Each class has a score or, with two classes, only the second.
-    columns = [winner, second] if len(scores) > 1 else [0]
+    """Explain the prediction for a row or, if a row can have several labels, why it has one of them."""
+    labels = model.sides
+    if label is None:
+        winner, second = first_and_second(scores, model._tie, model.threshold)
+        # Each class has a score or, with two classes, only the second.
+        columns = [winner, second] if len(scores) > 1 else [0]
+    else:
+        winner = int(model.winners(scores[None, :])[0, label])
+        second, columns = 1 - winner, [label]
+        labels = [negated(model.classes[label]), model.classes[label]]
     features, values, lanes = features_of(matrix, row, multiclass=len(scores) > 1)
     weights, products, bias, sums = model.scorer.contributions(features, values, columns, lanes)
     decided, decided_weights, decided_sum = products[:, 0], weights[:, 0], float(sums[0])
@@ -275,7 +325,6 @@ def explain_row(
         decided, decided_weights = products[:, 0] - products[:, 1], weights[:, 0] - weights[:, 1]
         decided_sum, decided_bias = float(sums[0] - sums[1]), float(bias[0] - bias[1])
 
-    labels = model.sides
     present = np.flatnonzero(values)
     names = [model.features.name(number) for number in features[present].tolist()]
     has_bias = model.scorer.adds_up and (model.settings.bias or bias.any())
@@ -299,15 +348,18 @@ def explain_row(
     prediction, runner_up, against = (labels[i] for i in (winner, second, second if len(columns) > 1 else 0))
     if model.predicts_numbers:
         prediction, runner_up = decided_sum, None
-    adds_up, remark = model.scorer.adds_up, about_decision(model, scores)
+    adds_up, remark = model.scorer.adds_up, about_decision(model, scores, label)
     return Explanation(prediction, runner_up, tables, difference, against, marked, top, adds_up, remark)
 
 
-def about_decision(model: Model, scores: NDArray[np.float32]) -> str:
+def about_decision(model: Model, scores: NDArray[np.float32], label: int | None = None) -> str:
     """Return what else decides about a prediction, in words; empty if only the scores do."""
-    if model.threshold is not None:
-        label = label_in_words(model.classes[1])
-        return f"{label} is predicted from a score of {model.threshold.score:.6g}, for {model.threshold.aim}."
+    threshold = model.threshold
+    if model.several is not None and label is not None:
+        threshold = model.several.decisions[label].threshold
+    if threshold is not None:
+        name = label_in_words(model.classes[1 if label is None else label])
+        return f"{name} is predicted from a score of {threshold.score:.6g}, for {threshold.aim}."
     if model.abstention is not None and model.winners(scores[None, :])[0] == ABSTAINED:
         return f"The model makes no prediction, because the margin is not above {model.abstention.margin:.6g}."
     return ""

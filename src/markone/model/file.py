@@ -25,6 +25,7 @@ from markone.model.rules import SOLVERS
 from markone.model.scorer import LinearScorer, Scorer, need
 from markone.model.scorers import scorer_kinds
 from markone.model.settings import Settings
+from markone.model.several_labels import SeveralLabels
 from markone.storage.container import Path
 from markone.storage.saved import Saved
 
@@ -35,7 +36,7 @@ KIND = "classifier"
 OPENED_BY = {"tagger": "Tagger", "parser": "Parser", "structured": "StructuredPerceptron"}
 """The classes that open files of other kinds."""
 FACTS = {"kind", "settings", "classes", "history", "target", "reading", "features", "counts", "resume"}
-ADDED = {"scorer", "calibrator", "threshold", "abstention"}
+ADDED = {"scorer", "calibrator", "threshold", "abstention", "several"}
 """Facts that older files do not have: they only have linear models, without probabilities from held-out rows."""
 PARTS = ("features", "counts", "resume", *sorted(ADDED))
 LATER_SETTINGS = ("quantile",)
@@ -84,7 +85,8 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
         "resume": None if final else model.resume,
         "scorer": None if linear else Saved({"kind": scorer.kind, **saved.facts}, saved.arrays),
     }
-    own = {"calibrator": model.calibrator, "threshold": model.threshold, "abstention": model.abstention}
+    own: dict[str, Any] = {"calibrator": model.calibrator, "threshold": model.threshold}
+    own |= {"abstention": model.abstention, "several": model.several}
     parts |= {name: part.save() for name, part in own.items() if part is not None}
     facts = {
         "kind": KIND,
@@ -116,11 +118,13 @@ def parts_of(saved: Saved, functions: Mapping[str, Function] | None = None) -> d
     check_keys({**dict.fromkeys(ADDED), **facts}, FACTS | ADDED, "the model")
     parts, weights = divide(saved)
     settings, history = settings_of(facts["settings"]), history_of(facts)
-    classes = classes_of(facts["classes"], settings)
+    several = parts["several"] is not None
+    classes = classes_of(facts["classes"], settings, 1 if several else 2)
     need(facts["target"] is None or isinstance(facts["target"], str), "the name of the target is not a string")
     if parts["features"] is None:
         raise DataError("it has no features")
-    scorer = scorer_of(parts["scorer"], weights, settings, len(classes) or 2)  # a regression has one score, too
+    columns = len(classes) if several or len(classes) > 2 else 1  # a regression has one score, too
+    scorer = scorer_of(parts["scorer"], weights, settings, len(classes) or 2, columns)
     return {
         "features": FeatureMap.load(parts["features"], scorer.features, functions),
         "classes": classes,
@@ -134,15 +138,16 @@ def parts_of(saved: Saved, functions: Mapping[str, Function] | None = None) -> d
         "calibrator": None if parts["calibrator"] is None else Calibrator.load(parts["calibrator"], len(classes)),
         "threshold": None if parts["threshold"] is None else Threshold.load(parts["threshold"], len(classes)),
         "abstention": None if parts["abstention"] is None else Abstention.load(parts["abstention"]),
+        "several": None if parts["several"] is None else SeveralLabels.load(parts["several"], len(classes)),
     }
 
 
-def scorer_of(saved: Saved | None, weights: Arrays, settings: Settings, classes: int) -> Scorer:
+def scorer_of(saved: Saved | None, weights: Arrays, settings: Settings, classes: int, columns: int) -> Scorer:
     """Return the scorer: weights, or the scorer of another family of rules."""
     kinds = scorer_kinds()
     if saved is None:
         check_keys(weights, {"weights", "bias"}, "its arrays")
-        return LinearScorer.load(Saved({}, weights), classes, settings.traits.has_probabilities)
+        return LinearScorer.load(Saved({}, weights), classes, settings.traits.has_probabilities, columns)
     check_keys(weights, set(), "its arrays")
     facts = dict(saved.facts)
     kind = facts.pop("kind", None)
@@ -216,12 +221,12 @@ def reading_of(found: Any) -> dict[str, Any]:
     return dict(found)
 
 
-def classes_of(found: Any, settings: Settings) -> list[Label]:
+def classes_of(found: Any, settings: Settings, fewest: int = 2) -> list[Label]:
     if settings.traits.predicts_numbers:
         need(found == [], "it predicts numbers, but has classes")
         return []
     need(isinstance(found, list) and all(type(label) in (str, int, bool, float) for label in found), "it has no labels")
-    need(len(found) >= 2, "it has fewer than two classes")
+    need(len(found) >= fewest, "it has fewer than two classes" if fewest == 2 else "it has no labels")
     need(len({(type(label), label) for label in found}) == len(found), "a label occurs twice")
     return list(found)
 

@@ -31,7 +31,7 @@ class Pass(Brief):
     """The number of the pass, from 1."""
     mistakes: int | None
     """The number of examples that were misclassified when they were visited; None for rules that do not predict during
-    training, such as `naive-bayes`."""
+    training, such as `naive-bayes`. If examples can have several labels, it is the sum over all labels."""
     updates: int
     """The number of visits that changed the weights."""
     loss: float | None
@@ -42,7 +42,7 @@ class Pass(Brief):
     """The duration of the pass, with the time for held-out accuracy. It is not in the model file, so that the same
     training makes the same file; it is None in a loaded model."""
     holdout_last: float | None = None
-    """The held-out accuracy of the last weights."""
+    """The held-out accuracy of the last weights. If examples can have several labels, all of them must be right."""
     holdout_averaged: float | None = None
     """The held-out accuracy of the averaged weights."""
     objective: float | None = None

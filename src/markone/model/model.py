@@ -13,9 +13,9 @@ from markone import _core
 from markone.brief import Brief
 from markone.checks import check_named, whole
 from markone.data.blocks import as_rows
-from markone.data.labels import KnownLabels, numbers_of
+from markone.data.labels import KnownLabels, numbers_of, refuse_several
 from markone.data.source import UNLABELLED, Batch, Label, Source
-from markone.errors import SettingsError
+from markone.errors import DataError, Setting, SettingsError, did_you_mean
 from markone.features.examples import completed, is_one, opened
 from markone.features.map import BIAS, FeatureMap
 from markone.features.named import Kinds
@@ -24,7 +24,7 @@ from markone.model.calibrator import Calibrator
 from markone.model.counts import Counts
 from markone.model.decisions import ABSTAINED, Abstention, Threshold
 from markone.model.evaluation import EvaluationTally, log_probabilities, of_each_class
-from markone.model.explaining import Explanation, check_top, explain_examples
+from markone.model.explaining import Explanation, SeveralExplanation, check_top, explain_examples
 from markone.model.file import making, parts_of, to_saved
 from markone.model.given_models import parts_of_tables, parts_of_weights
 from markone.model.given_weights import WeightsByName
@@ -34,8 +34,10 @@ from markone.model.margins import functional_margins
 from markone.model.number_evaluation import NumberEvaluation, evaluate_numbers
 from markone.model.rules import Rule
 from markone.model.running import RunningTotals, check_running, explain_running
-from markone.model.scorer import Scorer
+from markone.model.scorer import LinearScorer, Scorer
 from markone.model.settings import Likelihood, Settings, Tie, TrainSettings
+from markone.model.several_evaluation import SeveralTally
+from markone.model.several_labels import SeveralLabels, against
 from markone.model.text_scoring import TextScoring
 from markone.model.worst_errors import WorstError, worst_errors
 from markone.parallel import count_threads, in_order
@@ -67,6 +69,7 @@ class Model(Brief):
         calibrator: Calibrator | None = None,
         threshold: Threshold | None = None,
         abstention: Abstention | None = None,
+        several: SeveralLabels | None = None,
     ) -> None:
         self.features = features
         """The feature map, which turns examples into rows of named features."""
@@ -92,6 +95,8 @@ class Model(Brief):
         """The score from which the second of two classes is predicted; None for a score above 0."""
         self.abstention = abstention
         """The margin below which there is no prediction; None if there is always one."""
+        self.several = several
+        """How each label is decided, if an example can have several of them; None if it has one class."""
         self._texts = TextScoring.of(features, scorer)
         self._tie = _core.Tie[settings.tie]
         self._labels = as_array(classes if abstention is None else [*classes, None])  # ABSTAINED is the last
@@ -225,6 +230,8 @@ class Model(Brief):
     @property
     def sides(self) -> list[Label]:
         """What the weights support: the classes or, for a regression, smaller and larger numbers."""
+        if self.several is not None and len(self.classes) == 1:
+            return [against(self.classes[0]), *self.classes]
         if not self.predicts_numbers:
             return self.classes
         return [f"{size} {self.target or 'numbers'}" for size in ("smaller", "larger")]
@@ -232,7 +239,7 @@ class Model(Brief):
     @property
     def positive(self) -> Label | None:
         """The positive class of two, which is the second; None if there are more classes."""
-        return self.classes[1] if len(self.classes) == 2 else None
+        return self.classes[1] if len(self.classes) == 2 and self.several is None else None
 
     @property
     def scoring_bytes(self) -> int:
@@ -271,27 +278,36 @@ class Model(Brief):
         if self.predicts_numbers:
             return f"{self.settings.rule}, {counted(self.features.width, 'feature')}, predicts numbers"
         shown = ", ".join(map(repr, self.classes[:5])) + (", ..." if len(self.classes) > 5 else "")
-        classes = counted(len(self.classes), "class", "classes")
+        classes = counted(len(self.classes), *(("class", "classes") if self.several is None else ("label",)))
         return f"{self.settings.rule}, {counted(self.features.width, 'feature')}, {classes}: {shown}"
 
     def predict(self, examples: Any, *, threads: int | None = None) -> Any:
         """Return the label of each example, or a single label for a single text, dict or image. A label is None where a
-        model with `abstention` makes no prediction. A regression returns numbers."""
+        model with `abstention` makes no prediction. A regression returns numbers. If an example can have several
+        labels, return a tuple of labels for each, which may be empty."""
         numbers, scores = self.decide(examples, threads=threads)
+        if self.several is not None:
+            found = self.labels_of(numbers)
+            return found[0] if self._is_one(examples) else found
         if self.predicts_numbers:
             return float(scores[0, 0]) if self._is_one(examples) else scores[:, 0].astype(np.float64)
         return self.labels_of(numbers)[0] if self._is_one(examples) else self._labels[numbers]
 
-    def winners(self, scores: NDArray[Any]) -> NDArray[np.int64]:
+    def winners(self, scores: NDArray[Any]) -> NDArray[Any]:
         """Return the number of the predicted class for each row of scores, as `answers` returns them; -1 where the
-        model abstains."""
+        model abstains. If an example can have several labels, return for each label whether it is predicted."""
+        if self.several is not None:
+            return self.several.found(scores, self._tie)
         found = _core.winners(scores, self._tie) if self.threshold is None else self.threshold.winners(scores)
         if self.abstention is not None:
             found[functional_margins(scores, found) <= self.abstention.margin] = ABSTAINED
         return found
 
-    def labels_of(self, numbers: NDArray[np.int64]) -> list[Any]:
-        """Return the labels of class numbers, as `winners` returns them: None where the model abstains."""
+    def labels_of(self, numbers: NDArray[Any]) -> list[Any]:
+        """Return the labels of class numbers, as `winners` returns them: None where the model abstains, and a tuple
+        where an example can have several labels."""
+        if self.several is not None:
+            return [tuple(self.classes[label] for label in np.flatnonzero(row)) for row in numbers]
         return [None if number == ABSTAINED else self.classes[number] for number in numbers.tolist()]
 
     def scores(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float32]:
@@ -300,10 +316,10 @@ class Model(Brief):
         A regression has one score for each example, which is its prediction.
         """
         _, scores = self.decide(examples, threads=threads)
-        found: NDArray[np.float32] = scores[:, 0] if self.predicts_numbers else of_each_class(scores)
+        found: NDArray[np.float32] = self.as_rows(scores)
         return found[0] if self._is_one(examples) else found
 
-    def decide(self, examples: Any, *, threads: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    def decide(self, examples: Any, *, threads: int | None = None) -> tuple[NDArray[Any], NDArray[np.float32]]:
         """Return the class numbers and the scores of all examples at once, with a row also for a single example.
 
         With two classes there is only the score of the second; the first has the score 0.
@@ -314,11 +330,14 @@ class Model(Brief):
         found = [(winners, scores) for _, winners, scores in self.answers(examples, threads=threads)]
         if len(found) == 1:
             return found[0]
-        none = np.zeros((0, 1 if self.scorer.classes == 2 else self.scorer.classes), np.float32)
-        numbers = np.concatenate([np.zeros(0, np.int64), *(winners for winners, _ in found)])
+        none = np.zeros((0, 1 if self.scorer.classes == 2 and not self.several else self.scorer.classes), np.float32)
+        numbers = np.concatenate([self.winners(none), *(winners for winners, _ in found)])
         return numbers, np.concatenate([none, *(scores for _, scores in found)])
 
-    def _as_rows(self, scores: NDArray[Any]) -> NDArray[Any]:
+    def as_rows(self, scores: NDArray[Any]) -> NDArray[Any]:
+        """Return scores, as `answers` returns them, in the form of `scores`."""
+        if self.several is not None:
+            return scores
         return scores[:, 0] if self.predicts_numbers else of_each_class(scores)
 
     def probabilities(self, examples: Any, *, threads: int | None = None) -> NDArray[np.float64]:
@@ -326,7 +345,8 @@ class Model(Brief):
 
         Scores become probabilities by what was learned from held-out rows. Models of the rules `logistic`,
         `naive-bayes` and `mlp` have probabilities also without such rows: with two classes, by the sigmoid of the
-        second class's score; with more classes, by the softmax of the scores.
+        second class's score; with more classes, by the softmax of the scores. If an example can have several labels,
+        each label has a probability of its own.
         """
         self.check_probabilities()
         none = np.zeros((0, len(self.classes)))
@@ -337,7 +357,8 @@ class Model(Brief):
     @property
     def has_probabilities(self) -> bool:
         """Whether the model has probabilities, by its rule or because they were learned from held-out rows."""
-        return self.calibrator is not None or self.scorer.has_probabilities
+        calibrated = self.calibrator is not None if self.several is None else self.several.calibrated
+        return calibrated or self.scorer.has_probabilities
 
     def check_probabilities(self) -> None:
         """Raise an error if the model has no probabilities."""
@@ -352,18 +373,20 @@ class Model(Brief):
 
     def log_probabilities(self, scores: NDArray[Any]) -> NDArray[np.float64]:
         """Return the logarithms of the probabilities of the classes for scores, as `answers` returns them."""
+        if self.several is not None:
+            return self.several.log_probabilities(scores)
         return log_probabilities(scores) if self.calibrator is None else self.calibrator.log_probabilities(scores)
 
     def answers(
         self, examples: Any, *, threads: int | None = None
-    ) -> Iterator[tuple[Batch, NDArray[np.int64], NDArray[Any]]]:
+    ) -> Iterator[tuple[Batch, NDArray[Any], NDArray[Any]]]:
         """Predict batch by batch, in constant memory. Return the examples, their class numbers, and their scores.
 
         With two classes there is only the score of the second; the first has the score 0.
         """
         return in_order(self.answer, self.features.batches(examples), count_threads(threads))
 
-    def answer(self, batch: Batch) -> tuple[Batch, NDArray[np.int64], NDArray[Any]]:
+    def answer(self, batch: Batch) -> tuple[Batch, NDArray[Any], NDArray[Any]]:
         """Predict a batch that has the model's columns, as `answers` does for each."""
         scores = None if self._texts is None else self._texts.scores(batch)
         if scores is None:
@@ -378,7 +401,8 @@ class Model(Brief):
         example
             For one text, dict or image, the result is an `Explanation`. For several examples, such as a list, a frame
             or a source, it is an iterator of them. For None, it is a `ModelExplanation`, or for naive Bayes an
-            `OddsExplanation`.
+            `OddsExplanation`. If an example can have several labels, the explanation of an example is a
+            `SeveralExplanation`: the predicted labels and the next one, each with an `Explanation`.
         top
             The number of features that are shown. `as_dict()` of the explanation contains all of them.
         running
@@ -405,11 +429,12 @@ class Model(Brief):
         if example is None:
             return self.scorer.explain(self, top)
         explained = explain_running if running else explain_examples
-        found: Iterator[Explanation | RunningTotals] = explained(self, example, top)
+        found: Iterator[Explanation | SeveralExplanation | RunningTotals] = explained(self, example, top)
         return next(found) if self._is_one(example) else found
 
     def accuracy(self, examples: Any, target: Any = None, *, threads: int | None = None) -> float:
-        """Return the share of labelled examples that are classified correctly; `target` is as for `evaluate`."""
+        """Return the share of labelled examples that are classified correctly; `target` is as for `evaluate`. If an
+        example can have several labels, all of them must be right."""
         self.need_classes("accuracy")
         found: float = self.evaluate(examples, target, threads=threads).accuracy
         return found
@@ -419,11 +444,55 @@ class Model(Brief):
         if self.predicts_numbers:
             raise SettingsError("rule", f"is {self.settings.rule!r}, which predicts numbers and has no {what}")
 
+    def need_one_label(self, what: str) -> None:
+        """Raise an error if the model predicts numbers, or several labels for an example."""
+        self.need_classes(what)
+        if self.several is not None:
+            raise SettingsError(
+                "model",
+                f"predicts several labels for each example, and has no {what}; its `of_label` returns a model of one "
+                "label",
+            )
+
+    def of_label(self, label: Label) -> Model:
+        """Return the model of one label, if an example can have several. Its second class is the label, and its first
+        class is every example without it.
+
+        Examples
+        --------
+        >>> import markone
+        >>> texts = ["a new film", "a goal", "a film about a goal"]
+        >>> model = markone.train(texts, target=[["film"], ["sports"], ["film", "sports"]])
+        >>> model.of_label("film").predict("another goal")
+        'not film'
+        """
+        number = None if self.several is None else KnownLabels(self.classes).number(label)
+        if self.several is None or number is None:
+            has = "an example has only one label" if self.several is None else "there is no such label"
+            raise SettingsError(
+                "label", f"is {label!r:.60}, but {has}.{did_you_mean(str(label), map(str, self.classes))}"
+            )
+        matrix, bias = self.weight_arrays()
+        own = _core.Weights32(np.ascontiguousarray(matrix[:, number, None]), bias[number, None].copy(), 2)
+        decision = self.several.decisions[number]
+        return Model(
+            features=self.features,
+            classes=[against(self.classes[number]), self.classes[number]],
+            scorer=LinearScorer(own, self.scorer.has_probabilities),
+            settings=self.settings,
+            history=History(rows=self.history.rows, held_out=self.history.held_out, stopped=self.history.stopped),
+            target=self.target,
+            reading=self.reading,
+            calibrator=decision.calibrator,
+            threshold=decision.threshold,
+        )
+
     def evaluate(self, examples: Any, target: Any = None, *, threads: int | None = None) -> Any:
         """Return the number of right and wrong predictions for labelled examples, and measures computed from them, as
         an `Evaluation`. Labels that the model does not know count as mistakes.
 
-        For a regression, return the errors of its predictions as a `NumberEvaluation`.
+        For a regression, return the errors of its predictions as a `NumberEvaluation`. If an example can have several
+        labels, return a `SeveralEvaluation`.
 
         Parameters
         ----------
@@ -445,12 +514,18 @@ class Model(Brief):
         source = self.labelled(examples, target)
         if self.predicts_numbers:
             return self._evaluated_numbers(source, threads)
-        tally = EvaluationTally(self.classes, self.log_probabilities if self.has_probabilities else None)
-        tally.threshold, tally.abstention = self.threshold, self.abstention
+        tally = self._tally()
         for batch, winners, scores in self.answers(source, threads=threads):
             assert batch.labels is not None  # because there is a target
             tally.add(source.labels, batch.labels, winners, scores)
         return tally.evaluation()
+
+    def _tally(self) -> EvaluationTally | SeveralTally:
+        if self.several is not None:
+            return SeveralTally(self.classes, self.several.log_of_both if self.has_probabilities else None)
+        tally = EvaluationTally(self.classes, self.log_probabilities if self.has_probabilities else None)
+        tally.threshold, tally.abstention = self.threshold, self.abstention
+        return tally
 
     def _evaluated_numbers(self, source: Source, threads: int | None) -> NumberEvaluation:
         found, labels = [np.zeros(0)], [np.zeros(0, np.int32)]
@@ -483,7 +558,7 @@ class Model(Brief):
         >>> model.errors(["free tea", "see me"], target=["spam", "spam"])
         [<WorstError: row 2 is 'spam', and not 'ham'>]
         """
-        self.need_classes("errors of classes")
+        self.need_one_label("errors of classes")
         most = check_named("most", whole(1), most)
         return worst_errors(self, self.labelled(examples, target), most, check_top(top), threads)
 
@@ -500,7 +575,7 @@ class Model(Brief):
         >>> model.losses(["free tea", "see me"], target=["spam", "ham"]).zero_one
         0.0
         """
-        self.need_classes("losses of classes")
+        self.need_one_label("losses of classes")
         source = self.labelled(examples, target)
         number = self.label_numbers(source)
         tally = LossTally(len(self.classes))
@@ -530,7 +605,21 @@ class Model(Brief):
         if source.target is None:
             name = self.target or "label"
             source = source.with_target(name, self.reading.get("kinds", {}).get(name))
+        self._check_labels(source)
         return completed(source, columns)
+
+    def _check_labels(self, source: Source) -> None:
+        """Raise an error if examples of the source have one label, but those of the model can have several."""
+        if self.several is None:
+            refuse_several(source.labels, "this model")
+        elif not source.several:
+            raise DataError(
+                f"the model predicts several labels for each example, but the target {source.target!r} has one",
+                advice=(
+                    "give lists of labels, or say how they are written: ",
+                    Setting("kinds", {source.target: "set"}),
+                ),
+            )
 
     def score_arrow(self, batch: Any) -> Any:
         """Return the predictions for Arrow data as a `pyarrow.RecordBatch`, for engines that call functions.
@@ -630,7 +719,7 @@ class Model(Brief):
         """
         weights, bias = self.weight_arrays()
         matrix = np.vstack([bias[None, :], weights])
-        if len(self.classes) == 2:
+        if len(self.classes) == 2 and self.several is None:
             matrix = np.hstack([np.zeros_like(matrix), matrix])
         return dict(zip([BIAS, *self.features.names()], matrix, strict=True))
 

@@ -129,23 +129,24 @@ class LinearScorer:
         return np.asarray((self.weights.view() != 0).any(axis=1))
 
     def prune(self, kept: NDArray[np.bool_]) -> LinearScorer:
-        matrix = np.ascontiguousarray(self.weights.view()[kept])
-        return LinearScorer(type(self.weights)(matrix, self.weights.bias(), self.classes), self.has_probabilities)
+        matrix, bias = np.ascontiguousarray(self.weights.view()[kept]), self.weights.bias()
+        weights = type(self.weights)(matrix, bias, self.classes, several=len(bias) == self.classes)
+        return LinearScorer(weights, self.has_probabilities)
 
     def save(self) -> Saved:
         return Saved({}, {"weights": self.weights.view(), "bias": self.weights.bias()})
 
     @classmethod
-    def load(cls, saved: Saved, classes: int, has_probabilities: bool) -> LinearScorer:
+    def load(cls, saved: Saved, classes: int, has_probabilities: bool, columns: int | None = None) -> LinearScorer:
         if saved.facts or saved.arrays.keys() != {"weights", "bias"}:
             raise DataError("its weights have the wrong parts")
         matrix, bias = saved.arrays["weights"], saved.arrays["bias"]
-        columns = 1 if classes == 2 else classes
+        columns = columns or (1 if classes == 2 else classes)
         need(matrix.dtype == bias.dtype == np.float32, "its weights are not 32-bit floats")
         matches = matrix.ndim == 2 and matrix.shape[1] == columns and bias.shape == (columns,)
         need(matches, "the shape of its weights does not match its classes")
         need(bool(np.isfinite(matrix).all() and np.isfinite(bias).all()), "its weights contain NaN or infinity")
-        return cls(_core.Weights32(matrix, bias, classes), has_probabilities)
+        return cls(_core.Weights32(matrix, bias, classes, several=columns == classes), has_probabilities)
 
 
 def add_up(products: NDArray[np.float64], lanes: int) -> NDArray[np.float64]:

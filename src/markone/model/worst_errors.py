@@ -66,6 +66,7 @@ def worst_errors(model: Model, source: Source, most: int, top: int, threads: int
         before += len(batch)
     found = []
     for against, place, label, batch in sorted(kept, key=lambda one: one[:2], reverse=True):
-        explanation = next(explain_examples(model, OneBatch(source, batch), top))
+        [explanation] = explain_examples(model, OneBatch(source, batch), top)
+        assert isinstance(explanation, Explanation)  # because examples have one label
         found.append(WorstError(1 - place, model.classes[label], -against, explanation))
     return found

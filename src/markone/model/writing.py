@@ -30,8 +30,11 @@ PREDICTION = "prediction"
 class Writer(ABC):
     """Formats predictions as lines."""
 
-    def __init__(self, classes: Sequence[Label], *, scores: bool, log_probabilities: LogProbabilities | None) -> None:
+    def __init__(
+        self, classes: Sequence[Label], *, several: bool, scores: bool, log_probabilities: LogProbabilities | None
+    ) -> None:
         self.classes = classes
+        self.several = several
         self.scores = scores
         self.log_probabilities = log_probabilities
 
@@ -42,39 +45,47 @@ class Writer(ABC):
     def numbers(self, scores: NDArray[np.float32]) -> Iterator[tuple[str, list[list[str]]]]:
         """Yield the groups of numbers that the user asked for, with a column of digits for each class."""
         if self.scores:
-            yield "score", in_digits(of_each_class(scores))
+            yield "score", in_digits(scores if self.several else of_each_class(scores))
         if self.log_probabilities is not None:
             yield "probability", in_digits(np.exp(self.log_probabilities(scores)).astype(np.float32))
 
-    def predictions(self, labels: NDArray[Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> list[Any]:
+    def predictions(self, labels: NDArray[Any], winners: NDArray[Any], scores: NDArray[np.float32]) -> list[Any]:
         """Return the labels of a batch as they are written or, for a regression, the numbers."""
+        if self.several:
+            return [self.together(labels[: len(row)][row].tolist()) for row in winners]
         return labels[winners].tolist() if self.classes else in_digits(scores)[0]
+
+    def together(self, labels: list[str]) -> str:
+        """Return several labels of a row in one cell, which is read as a set."""
+        if any(sign in written(label) for label in self.classes for sign in ";|"):
+            return in_json(labels)
+        return ";".join(labels)
 
 
 class LabelWriter(Writer):
     """One label per line."""
 
-    def __init__(self, classes: Sequence[Label], *, scores: bool, log_probabilities: LogProbabilities | None) -> None:
-        super().__init__(classes, scores=scores, log_probabilities=log_probabilities)
+    def __init__(self, classes: Sequence[Label], **more: Any) -> None:
+        super().__init__(classes, **more)
         for label in classes:
             if any(end in written(label) for end in "\r\n"):
                 raise SettingsError(
                     "output", f"must be csv or jsonl for this model, because its label {label!r} has more than one line"
                 )
-        lines = [written(label).encode() + b"\n" for label in classes]
-        self.encoded = as_objects([*lines, b"\n"])  # the last is at ABSTAINED
+        self.written = as_objects([*map(written, classes), ""])  # the last is at ABSTAINED
+        self.encoded = as_objects([f"{label}\n".encode() for label in self.written])
 
     def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
-        if not self.classes:
-            return "".join(f"{number}\n" for number in in_digits(scores)[0]).encode()
+        if self.several or not self.classes:
+            return "".join(f"{one}\n" for one in self.predictions(self.written, winners, scores)).encode()
         return b"".join(self.encoded[winners].tolist())
 
 
 class CsvWriter(Writer):
     """A header, then rows."""
 
-    def __init__(self, classes: Sequence[Label], *, scores: bool, log_probabilities: LogProbabilities | None) -> None:
-        super().__init__(classes, scores=scores, log_probabilities=log_probabilities)
+    def __init__(self, classes: Sequence[Label], **more: Any) -> None:
+        super().__init__(classes, **more)
         self.written = [written(label) for label in classes]
         self.predicted = as_objects([*self.written, ""])  # the last is at ABSTAINED
         self.begun = False
@@ -102,9 +113,12 @@ def csv_writer(buffer: io.StringIO, columns: Iterable[Iterable[str]]) -> Any:
 class JsonWriter(Writer):
     """One JSON object per line."""
 
-    def __init__(self, classes: Sequence[Label], *, scores: bool, log_probabilities: LogProbabilities | None) -> None:
-        super().__init__(classes, scores=scores, log_probabilities=log_probabilities)
+    def __init__(self, classes: Sequence[Label], **more: Any) -> None:
+        super().__init__(classes, **more)
         self.encoded = as_objects([*map(in_json, classes), in_json(None)])  # the last is at ABSTAINED
+
+    def together(self, labels: list[str]) -> str:
+        return f"[{', '.join(labels)}]"
 
     def lines(self, kept: Mapping[str, Any], winners: NDArray[np.int64], scores: NDArray[np.float32]) -> bytes:
         columns = [list(map(in_json, values_of(values))) for values in kept.values()]
@@ -126,7 +140,10 @@ WRITERS: dict[str, type[Writer]] = {"labels": LabelWriter, "csv": CsvWriter, "js
 
 def make_writer(form: str, model: Model, *, scores: bool, probabilities: bool) -> Writer:
     return WRITERS[form](
-        model.classes, scores=scores, log_probabilities=model.log_probabilities if probabilities else None
+        model.classes,
+        several=model.several is not None,
+        scores=scores,
+        log_probabilities=model.log_probabilities if probabilities else None,
     )
 
 

@@ -57,6 +57,7 @@ from markone.reference.network import Memory, Network, Node, adagrad, adam, sgd
 from markone.reference.online import Learner, Tally, mira, perceptron, winner
 from markone.reference.regression import least_squares, quantile_loss, regression_objective
 from markone.reference.sequences import TagLearner, known_of_others, known_tags
+from markone.reference.several_labels import best_micro_f1, learn_labels, measures_of_labels
 from markone.reference.structured import StructuredLearner, structured_perceptron
 from markone.reference.svm import SVM, one_versus_rest
 from markone.reference.vectors import (
@@ -95,6 +96,7 @@ __all__ = [
     "ascend",
     "ascii_lower",
     "bending",
+    "best_micro_f1",
     "conjunction",
     "cosine",
     "cross_entropy",
@@ -103,6 +105,7 @@ __all__ = [
     "known_of_others",
     "known_tags",
     "laplace",
+    "learn_labels",
     "least_squares",
     "leave_one_out",
     "length2",
@@ -110,6 +113,7 @@ __all__ = [
     "logistic_objective",
     "mark_negated",
     "maximum_likelihood",
+    "measures_of_labels",
     "mira",
     "negated",
     "newton",

@@ -100,17 +100,22 @@ def read_vw(line: bytes) -> Example | None:
     return Example(label, add_up(pieces), importance)
 
 
-def read_fasttext(line: bytes) -> tuple[bytes | None, bytes]:
-    """The label and the text of a line of fastText.
+def read_fasttext(line: bytes, several: bool = False) -> tuple[bytes | None, bytes]:
+    """The label and the text of a line of fastText; or several labels, as they are written.
 
     >>> read_fasttext(b"__label__spam free money")
     (b'spam', b'free money')
+    >>> read_fasttext(b"__label__spam __label__urgent free money", several=True)
+    (b'spam __label__urgent', b'free money')
     """
     label, text = None, line
-    if found := re.match(rb"[ \t]*__label__([^ \t]*)[ \t]*", line):
-        label, text = found[1], line[found.end() :]
-        if not label:
+    while found := re.match(rb"([ \t]*)__label__([^ \t]*)[ \t]*", text):
+        if not found[2]:
             raise ValueError("no label")
+        end = len(line) - len(text) + found.end(2)
+        label, text = line[line.index(b"__label__") + len(b"__label__") : end], text[found.end() :]
+        if not several:
+            break
     if re.search(rb"(^|[ \t])__label__", text):
         raise ValueError("several labels, or not at the start")
     return label, text

@@ -168,7 +168,7 @@ def margins(model: Model, examples: Any, target: Any = None, *, threads: int | N
     >>> found.last.functional.tolist()
     [1.0, 4.0, 1.0]
     """
-    model.need_classes("margins")
+    model.need_one_label("margins")
     vectors = weights_of(model)
     source = model.labelled(examples, target)
     number = model.label_numbers(source)

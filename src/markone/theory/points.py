@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from markone.data.blocks import as_matrix, as_rows, as_scipy, is_sparse
 from markone.data.class_order import in_good_order
-from markone.data.labels import Labels, check_classes
+from markone.data.labels import Labels, check_classes, refuse_several
 from markone.data.source import UNLABELLED, Label
 from markone.errors import DataError
 from markone.features.map import FeatureMap
@@ -146,6 +146,7 @@ def given_points(matrix: Any, labels: Sequence[Any], bias: bool) -> Points:
     as_rows(matrix)
     known = Labels("y")
     numbers = known.numbers_of(labels)
+    refuse_several(known.values, "a certificate")
     check_classes(known.values, known.target)
     if len(numbers) != matrix.shape[0]:
         raise DataError(f"there are {matrix.shape[0]} rows but {len(numbers)} labels")

@@ -1,0 +1,204 @@
+"""The evaluation of a model whose rows can have several labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from markone.brief import Brief
+from markone.data.labels import KnownLabels, members_of, sets_of
+from markone.data.source import UNLABELLED, Label
+from markone.errors import DataError
+from markone.model.evaluation import STRANGERS_SHOWN, by_class, ratio, shown
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, repr=False)
+class SeveralEvaluation(Brief):
+    """The result of a model on examples with several labels each. It prints as a table."""
+
+    classes: list[Label]
+    """The labels of the model."""
+    total: int
+    """The number of labelled examples; those with an empty list of labels are among them."""
+    right: int
+    """The number of examples for which exactly their labels were predicted."""
+    hits: Counts
+    """For each label, the number of examples that have it and for which it was predicted."""
+    predicted: Counts
+    """For each label, the number of examples for which it was predicted."""
+    support: Counts
+    """For each label, the number of examples that have it."""
+    unknown: int = 0
+    """How often examples have labels that the model does not know. They count as labels that were missed."""
+    strangers: tuple[Label, ...] = ()
+    """The first labels that the model does not know."""
+    unlabelled: int = 0
+    """The number of examples that were skipped because their labels are missing."""
+    log_loss: float | None = None
+    """The mean of -ln P over all examples and labels, where P is the probability that the example has the label or, if
+    it does not, that it does not have it; None if the model has no probabilities."""
+
+    def in_brief(self) -> str:
+        return f"micro F1 {self.micro_f1:.2%} of {self.total:,} examples, {len(self.classes):,} labels"
+
+    @property
+    def accuracy(self) -> float:
+        """The share of examples for which exactly their labels were predicted (subset accuracy)."""
+        return self.right / self.total
+
+    @property
+    def hamming_loss(self) -> float:
+        """The share of wrong decisions, of all pairs of an example and a label."""
+        wrong = self.predicted + self.support - 2 * self.hits
+        return float(wrong.sum()) / (self.total * len(self.classes))
+
+    @cached_property
+    def precision(self) -> NDArray[np.float64]:
+        """For each label, the share of its predictions that are right; 0 if it was never predicted."""
+        return ratio(self.hits, self.predicted)
+
+    @cached_property
+    def recall(self) -> NDArray[np.float64]:
+        """For each label, the share of its examples for which it was predicted; 0 if it has no examples."""
+        return ratio(self.hits, self.support)
+
+    @cached_property
+    def f1(self) -> NDArray[np.float64]:
+        """The harmonic mean of precision and recall."""
+        return ratio(2 * self.hits, self.predicted + self.support)
+
+    @property
+    def micro_precision(self) -> float:
+        """The share of all predicted labels that are right."""
+        return int(self.hits.sum()) / max(1, int(self.predicted.sum()))
+
+    @property
+    def micro_recall(self) -> float:
+        """The share of all labels of the examples that were predicted."""
+        return int(self.hits.sum()) / max(1, int(self.support.sum()) + self.unknown)
+
+    @property
+    def micro_f1(self) -> float:
+        """F1 of all pairs of an example and a label together."""
+        return 2 * int(self.hits.sum()) / max(1, int((self.predicted + self.support).sum()) + self.unknown)
+
+    @property
+    def macro_f1(self) -> float:
+        """The unweighted mean of F1 over the labels that occur or were predicted."""
+        met = (self.support > 0) | (self.predicted > 0)
+        return float(self.f1[met].mean()) if met.any() else 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all numbers for JSON."""
+        names = ("precision", "recall", "f1", "support", "predicted")
+        return {
+            "examples": self.total,
+            "right": self.right,
+            "accuracy": self.accuracy,
+            "hamming_loss": self.hamming_loss,
+            "micro_precision": self.micro_precision,
+            "micro_recall": self.micro_recall,
+            "micro_f1": self.micro_f1,
+            "macro_f1": self.macro_f1,
+            "log_loss": self.log_loss,
+            "unlabelled": self.unlabelled,
+            "unknown": {"labels": list(self.strangers), "times": self.unknown},
+            "labels": [
+                {"label": label, **{name: getattr(self, name)[i].item() for name in names}}
+                for i, label in enumerate(self.classes)
+            ],
+        }
+
+    def __str__(self) -> str:
+        facts = [
+            (
+                "micro F1",
+                f"{self.micro_f1:.2%}",
+                f"precision {self.micro_precision:.2%}, recall {self.micro_recall:.2%}",
+            ),
+            ("macro F1", f"{self.macro_f1:.2%}", "the mean over the labels"),
+            ("accuracy", f"{self.accuracy:.2%}", "all labels of an example are right"),
+            ("Hamming", f"{self.hamming_loss:.2%}", "of all decisions about a label are wrong"),
+        ]
+        if self.log_loss is not None:
+            facts.append(("log-loss", f"{self.log_loss:.4f}", ""))
+        lines = [f"{self.right:,} of {self.total:,} examples have exactly the predicted labels."]
+        if self.unknown:
+            names = ", ".join(map(shown, self.strangers)) + (", ..." if len(self.strangers) == STRANGERS_SHOWN else "")
+            lines.append(f"The model does not know {names}: {self.unknown:,} times, it was missed.")
+        if self.unlabelled:
+            lines.append(f"{self.unlabelled:,} more have no labels and were skipped.")
+        lines += ["", *(f"{name:<10}{value:>8}  {note}".rstrip() for name, value, note in facts), ""]
+        return "\n".join([*lines, *by_class("label", self)])
+
+
+class SeveralTally:
+    """Counts predictions batch by batch. Its memory depends on the number of labels, not of examples."""
+
+    def __init__(self, classes: list[Label], log_of_both: Callable[[NDArray[Any]], NDArray[np.float64]] | None) -> None:
+        """Begin to count. `log_of_both` makes the logarithms of probabilities from scores; None if there are none."""
+        self.classes = classes
+        self.log_of_both = log_of_both
+        self.known = KnownLabels(classes)
+        self.sets = np.zeros((len(classes), 0), bool)
+        self.strange = np.zeros(0, np.int64)
+        """For each set of labels, how many of them the model does not know."""
+        self.strangers: dict[Label, None] = {}
+        self.total = self.right = self.unlabelled = self.unknown = 0
+        self.hits, self.predicted, self.support = (np.zeros(len(classes), np.int64) for _ in range(3))
+        self.loss = 0.0
+
+    def add(
+        self, names: list[Label], labels: NDArray[np.int32], found: NDArray[np.bool_], scores: NDArray[np.float32]
+    ) -> None:
+        """Add a batch: its labels as indices of `names`, which may grow, the predicted labels, and the scores."""
+        self._learn(names)
+        labelled = labels != UNLABELLED
+        self.unlabelled += int((~labelled).sum())
+        numbers, found, scores = labels[labelled], found[labelled], scores[labelled]
+        truth = self.sets.T[numbers]
+        self.total += len(numbers)
+        self.right += int(((truth == found).all(axis=1) & (self.strange[numbers] == 0)).sum())
+        self.unknown += int(self.strange[numbers].sum())
+        self.hits += (truth & found).sum(axis=0)
+        self.predicted += found.sum(axis=0)
+        self.support += truth.sum(axis=0)
+        if self.log_of_both is not None:
+            both = self.log_of_both(scores)
+            self.loss -= float(np.where(truth, both[:, 1], both[:, 0]).sum())
+
+    def _learn(self, names: list[Label]) -> None:
+        """Find the labels of the sets that are new in `names`."""
+        new = names[self.sets.shape[1] :]
+        if not new:
+            return
+        self.sets = np.hstack([self.sets, sets_of(new, self.classes)])
+        strange = [[label for label in members_of(one) if self.known.number(label) is None] for one in new]
+        self.strange = np.append(self.strange, np.array([*map(len, strange)], np.int64))
+        self.strangers |= dict.fromkeys(label for one in strange for label in one)
+
+    def evaluation(self) -> SeveralEvaluation:
+        if not self.total:
+            raise DataError("there are no labelled examples to measure")
+        if self.unknown and not self.support.any():
+            theirs, mine = (", ".join(map(repr, labels[:5])) for labels in ([*self.strangers], self.classes))
+            raise DataError(f"none of the labels ({theirs}) is a label of the model ({mine})")
+        return SeveralEvaluation(
+            self.classes,
+            self.total,
+            self.right,
+            self.hits,
+            self.predicted,
+            self.support,
+            self.unknown,
+            tuple(self.strangers)[:STRANGERS_SHOWN],
+            self.unlabelled,
+            None if self.log_of_both is None else self.loss / (self.total * len(self.classes)),
+        )
