@@ -30,7 +30,8 @@ def batches_of(examples: Any, columns: tuple[Column, ...]) -> Iterator[Batch]:
             f"the model does not predict texts such as {examples[:30]!r}; to read a file, give its pathlib.Path"
         )
     if is_one(examples, columns):
-        examples = [examples]
+        row = row_of_frame(examples, columns)
+        examples = [examples if row is None else row]
     if is_empty(examples):
         return iter(())
     return in_memory(examples, columns) or open_source(examples, columns).batches()
@@ -133,13 +134,30 @@ class Completed(Source):
 
 
 def is_one(examples: Any, columns: tuple[Column, ...]) -> bool:
-    """Whether it is a single example: a text, an image, or a dict of values that are not columns."""
+    """Whether it is a single example: a text, an image, a row of a frame, or a dict of values that are not columns."""
     if isinstance(examples, str):
         return True
     if isinstance(examples, Mapping):
         sets = {column.name for column in columns if column.kind in SET_KINDS}
         return not any(is_column(value) and not (name in sets and is_set(value)) for name, value in examples.items())
-    return isinstance(examples, np.ndarray) and examples.ndim == 2 and is_only(columns, "image")
+    if isinstance(examples, np.ndarray):
+        return examples.ndim == 2 and is_only(columns, "image")
+    return row_of_frame(examples, columns) is not None
+
+
+def row_of_frame(examples: Any, columns: tuple[Column, ...]) -> dict[str, Any] | None:
+    """The values of one row of a pandas frame by column: `frame.iloc[0]`, or one of `frame.itertuples()`. None if the
+    examples are something else, such as a column of a frame.
+    """
+    if isinstance(examples, tuple):
+        names, values = getattr(examples, "_fields", ()), examples
+    elif getattr(examples, "ndim", 0) == 1 and hasattr(examples, "index") and hasattr(examples, "to_numpy"):
+        names, values = tuple(examples.index), examples.to_numpy(object)
+    else:
+        return None
+    if not any(column.name in names for column in columns):
+        return None
+    return {str(name): value for name, value in zip(names, values, strict=True)}
 
 
 def is_empty(examples: Any) -> bool:

@@ -24,7 +24,7 @@ from markone.model.calibrator import Calibrator
 from markone.model.counts import Counts
 from markone.model.decisions import ABSTAINED, Abstention, Threshold
 from markone.model.evaluation import EvaluationTally, log_probabilities, of_each_class
-from markone.model.explaining import Explanation, check_top, explain_examples
+from markone.model.explaining import Explanations, check_top, explain_examples
 from markone.model.file import making, parts_of, to_saved
 from markone.model.given_models import parts_of_tables, parts_of_weights
 from markone.model.given_weights import WeightsByName
@@ -33,13 +33,14 @@ from markone.model.losses import Losses, LossTally
 from markone.model.margins import functional_margins
 from markone.model.number_evaluation import NumberEvaluation, evaluate_numbers
 from markone.model.rules import Rule
-from markone.model.running import RunningTotals, check_running, explain_running
+from markone.model.running import check_running, explain_running
 from markone.model.scorer import Scorer
 from markone.model.settings import Likelihood, Settings, Tie, TrainSettings
 from markone.model.text_scoring import TextScoring
 from markone.model.worst_errors import WorstError, worst_errors
 from markone.parallel import count_threads, in_order
 from markone.reporting.grids import counted
+from markone.reporting.shown import fragment_of
 from markone.storage.container import PICKLED, Path, digest_of, from_bytes, read_file, to_bytes, write_file
 from markone.storage.saved import Saved
 
@@ -272,6 +273,16 @@ class Model(Brief):
         classes = counted(len(self.classes), "class", "classes")
         return f"{self.settings.rule}, {counted(self.features.width, 'feature')}, {classes}: {shown}"
 
+    def __str__(self) -> str:
+        from markone.model.card import overview
+
+        return "\n".join(map(str, overview(self)))
+
+    def _repr_html_(self) -> str:
+        from markone.model.card import overview
+
+        return fragment_of([*overview(self), *self.history.charts()])
+
     def predict(self, examples: Any, *, threads: int | None = None) -> Any:
         """Return the label of each example, or a single label for a single text, dict or image. A label is None where a
         model with `abstention` makes no prediction. A regression returns numbers."""
@@ -374,9 +385,9 @@ class Model(Brief):
         Parameters
         ----------
         example
-            For one text, dict or image, the result is an `Explanation`. For several examples, such as a list, a frame
-            or a source, it is an iterator of them. For None, it is a `ModelExplanation`, or for naive Bayes an
-            `OddsExplanation`.
+            For one text, dict, image or row of a frame, the result is an `Explanation`. For several examples, such as a
+            list, a frame or a source, it is an iterator of them. For None, it is a `ModelExplanation`, or for naive
+            Bayes an `OddsExplanation`.
         top
             The number of features that are shown. `as_dict()` of the explanation contains all of them.
         running
@@ -403,8 +414,9 @@ class Model(Brief):
         if example is None:
             return self.scorer.explain(self, top)
         explained = explain_running if running else explain_examples
-        found: Iterator[Explanation | RunningTotals] = explained(self, example, top)
-        return next(found) if self._is_one(example) else found
+        if self._is_one(example):
+            return next(explained(self, example, top))
+        return Explanations(lambda: explained(self, example, top))
 
     def accuracy(self, examples: Any, target: Any = None, *, threads: int | None = None) -> float:
         """Return the share of labelled examples that are classified correctly; `target` is as for `evaluate`."""
