@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from markone.checks import check_named, switch
 from markone.errors import SettingsError
 from markone.features.spec import Features
+from markone.reporting.meter import requested_meter, usual_meter
 from markone.theory.bracket import LIGHTER_BIAS, Bracket, Clock, Passes, embedded, find_bound_plane, take_steps
 from markone.theory.certificate import Certificate
 from markone.theory.claims import Plane, Proof
@@ -86,7 +87,9 @@ def certify(
     memory
         The memory limit for the rows, for example "2 GB". The default is half of the machine's memory.
     progress
-        True shows the current step. A function is called with a sentence for each step.
+        By default, the current step is shown on a terminal or in a notebook if the work takes more than two seconds.
+        True shows it at once, or prints lines elsewhere. False shows nothing. A function is called with a
+        sentence for each step.
 
     Examples
     --------
@@ -123,20 +126,21 @@ def check_positive(name: str, value: Any) -> None:
 
 @contextmanager
 def telling(progress: Tell | bool | None) -> Iterator[Tell]:
-    """A function that reports progress: a line that is updated on a terminal, and separate lines elsewhere."""
+    """A function that reports progress: a line that is updated where a person watches, and if progress was requested,
+    separate lines elsewhere."""
     if callable(progress):
         yield progress
-    elif progress is True and sys.stderr.isatty():
-        from rich.console import Console
-
-        with Console(stderr=True).status("") as status:
-            yield lambda what: status.update(what)
-    elif progress is True:
-        yield lambda what: print(what, file=sys.stderr)
-    elif progress in (None, False):
-        yield lambda what: None
-    else:
+        return
+    if progress not in (None, True, False):
         raise SettingsError("progress", f"must be True, False or a function that takes a sentence: {progress!r}")
+    meter = None if progress is False else usual_meter() if progress is None else requested_meter()
+    if meter is None:
+        yield (lambda what: print(what, file=sys.stderr)) if progress else (lambda what: None)
+        return
+    try:
+        yield meter.update
+    finally:
+        meter.close()
 
 
 class Certifying:
