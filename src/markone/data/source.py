@@ -118,9 +118,11 @@ def missing_labels(target: str, where: str, names: list[str]) -> DataError:
     )
 
 
-def no_target() -> DataError:
+def no_target(source: Source | None = None) -> DataError:
     """The error for training examples without a target."""
-    return DataError("there is nothing to predict", advice=("name the target column: ", Setting("target", ...)))
+    which = "" if source is None else f": the columns of {source.name} are {some_of(source.column_names)}"
+    advice = ("name the column with the labels: ", Setting("target", ...))
+    return DataError(f"there is nothing to predict{which}", advice=advice)
 
 
 def some_of(names: list[str]) -> str:

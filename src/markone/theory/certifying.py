@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.checks import check_named, switch
+from markone.checks import check_named, number, switch
 from markone.errors import SettingsError
 from markone.features.spec import Features
 from markone.reporting.meter import requested_meter, usual_meter
@@ -45,7 +45,7 @@ Tell = Callable[[str], None]
 
 def certify(
     source: Any,
-    y: Any = None,
+    target: Any = None,
     *,
     features: Any = None,
     bias: bool = True,
@@ -69,7 +69,7 @@ def certify(
     ----------
     source
         An array or a SciPy matrix, whose columns are the features; or a source, a frame or a file, as for `train`.
-    y
+    target
         The labels, or the name of the column of labels.
     features
         The specification of the features, as for `train`.
@@ -109,7 +109,7 @@ def certify(
     check_named("scaled", switch, scaled)
     with telling(progress) as tell:
         tell("reading")
-        points = open_points(source, y, features, bias=bias, scaled=scaled, threads=threads, memory=memory)
+        points = open_points(source, target, features, bias=bias, scaled=scaled, threads=threads, memory=memory)
         spec = None if features is None and not scaled else Features.of(features, scaled=scaled)
         return Certifying(points, Clock(seconds), tol, tell).certificate(spec)
 
@@ -120,8 +120,7 @@ def certify_points(points: Points, *, seconds: float, tol: float = USUAL_TOL) ->
 
 
 def check_positive(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-        raise SettingsError(name, f"must be a number greater than 0, not {value!r}", value=value)
+    check_named(name, number(above=0), value)
 
 
 @contextmanager
