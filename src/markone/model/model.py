@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from markone.model.calibrator import Calibrator
 from markone.model.counts import Counts
 from markone.model.decisions import ABSTAINED, Abstention, Threshold
 from markone.model.evaluation import EvaluationTally, log_probabilities, of_each_class
-from markone.model.explaining import Explanations, check_top, explain_examples
+from markone.model.explaining import Explanation, Explanations, check_top, explain_examples
 from markone.model.file import making, parts_of, to_saved
 from markone.model.given_models import parts_of_tables, parts_of_weights
 from markone.model.given_weights import WeightsByName
@@ -33,7 +34,7 @@ from markone.model.losses import Losses, LossTally
 from markone.model.margins import functional_margins
 from markone.model.number_evaluation import NumberEvaluation, evaluate_numbers
 from markone.model.rules import Rule
-from markone.model.running import check_running, explain_running
+from markone.model.running import RunningTotals, check_running, explain_running
 from markone.model.scorer import Scorer
 from markone.model.settings import Likelihood, Settings, Tie, TrainSettings
 from markone.model.text_scoring import TextScoring
@@ -46,6 +47,11 @@ from markone.storage.saved import Saved
 
 if TYPE_CHECKING:
     from markone.model.card import Card
+
+OneExample: TypeAlias = "str | Mapping[str, str | float | None]"
+"""The types of single examples that an editor recognises. Images and rows of frames are others."""
+ManyExamples: TypeAlias = "list[Any] | NDArray[Any] | PathLike[str] | Source | Mapping[str, Sequence[Any]]"
+"""The types of several examples that an editor recognises. Frames of any library are others."""
 
 
 class Model(Brief):
@@ -283,6 +289,12 @@ class Model(Brief):
 
         return fragment_of([*overview(self), *self.history.charts()])
 
+    @overload
+    def predict(self, examples: OneExample, *, threads: int | None = None) -> Any: ...
+    @overload
+    def predict(self, examples: ManyExamples, *, threads: int | None = None) -> NDArray[Any]: ...
+    @overload
+    def predict(self, examples: Any, *, threads: int | None = None) -> Any: ...
     def predict(self, examples: Any, *, threads: int | None = None) -> Any:
         """Return the label of each example, or a single label for a single text, dict or image. A label is None where a
         model with `abstention` makes no prediction. A regression returns numbers."""
@@ -379,6 +391,16 @@ class Model(Brief):
             scores = self.scorer.scores(as_rows(self.features.transform(batch)))
         return batch, self.winners(scores), scores
 
+    @overload
+    def explain(self, example: None = None, *, top: int = 20, running: bool = False) -> Any: ...
+    @overload
+    def explain(self, example: OneExample, *, top: int = 20, running: Literal[False] = False) -> Explanation: ...
+    @overload
+    def explain(self, example: OneExample, *, top: int = 20, running: Literal[True]) -> RunningTotals: ...
+    @overload
+    def explain(self, example: ManyExamples, *, top: int = 20, running: bool = False) -> Explanations: ...
+    @overload
+    def explain(self, example: Any, *, top: int = 20, running: bool = False) -> Any: ...
     def explain(self, example: Any = None, *, top: int = 20, running: bool = False) -> Any:
         """Explain the prediction for an example or, without an example, the whole model by its strongest features.
 
