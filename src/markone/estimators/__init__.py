@@ -1,5 +1,6 @@
 """Estimators with scikit-learn's interface and parameter names, on top of `markone.learning`."""
 
+from markone.estimators.feature_transformer import FeatureTransformer
 from markone.estimators.linear_regression import LinearRegression
 from markone.estimators.logistic import LogisticRegression
 from markone.estimators.mira import MIRA
@@ -8,4 +9,13 @@ from markone.estimators.naive_bayes import NaiveBayes
 from markone.estimators.perceptron import Perceptron
 from markone.estimators.svm import LinearSVM
 
-__all__ = ["MIRA", "MLP", "LinearRegression", "LinearSVM", "LogisticRegression", "NaiveBayes", "Perceptron"]
+__all__ = [
+    "MIRA",
+    "MLP",
+    "FeatureTransformer",
+    "LinearRegression",
+    "LinearSVM",
+    "LogisticRegression",
+    "NaiveBayes",
+    "Perceptron",
+]
