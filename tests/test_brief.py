@@ -140,7 +140,8 @@ def test_all_public_results_were_looked_at(found: dict[int, Any]) -> None:
     names = {name.rpartition(".")[2] for name in documented if not re.search(r"\.(estimators|learning)\.", name)}
     names -= others
     estimators = {name for name in names if isinstance(getattr(markone, name, None), type(Perceptron))} & {
-        "MIRA", "MLP", "FeatureTransformer", "LinearRegression", "LinearSVM", "LogisticRegression", "NaiveBayes", "Perceptron"
+        "MIRA", "MLP", "FeatureTransformer", "LinearRegression", "LinearSVM", "LogisticRegression", "NaiveBayes",
+        "Perceptron",
     }  # fmt: skip
     looked_at = {base.__name__ for one in found.values() for base in type(one).__mro__}
     assert names - estimators - looked_at == set()

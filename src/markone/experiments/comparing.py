@@ -28,6 +28,7 @@ from markone.experiments.tuning import tuned
 from markone.experiments.validating import validated
 from markone.experiments.validation import Fold, Validation, about_rows, fold_of, result
 from markone.experiments.verdict import CURVES, p_in_words, pair_test, recommended, verdict_of
+from markone.extras import need
 from markone.features.derived import made_columns
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
@@ -271,6 +272,7 @@ def compare(
     >>> comparison["mira"].validation.mean
     1.0
     """
+    need("sklearn", "scipy")
     begun = time.perf_counter()
     plan = Plan(method=method, folds=folds, repeats=repeats, share=share, seed=seed)
     compared = {name: settings_of_rule(name, bias) for name in names_of(rules)}

@@ -20,6 +20,7 @@ from markone.experiments.progress import StepProgress, watching
 from markone.experiments.splits import Plan, Split
 from markone.experiments.validating import open_for, way_of
 from markone.experiments.validation import score_of
+from markone.extras import need
 from markone.features.spec import Function
 from markone.learning.samples import Sample
 from markone.model.rules import Rule
@@ -166,6 +167,7 @@ def learning_curve(
     >>> [size.rows for size in curve], curve[-1].held_out
     ([4, 20], 1.0)
     """
+    need("sklearn", "scipy")
     plan = Plan(method="holdout", repeats=repeats, share=share, seed=seed)
     given: dict[str, Any] = {**({} if rule is None else {"rule": rule}), **settings}
     wanted = None if sizes is None else checked_sizes(sizes)

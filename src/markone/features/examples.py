@@ -19,6 +19,8 @@ from markone.data.source import BadLines, Batch, Column, GivenRows, Names, Sourc
 from markone.data.strings import Strings
 from markone.data.tables import BATCH_ROWS
 from markone.errors import DataError, did_you_mean, warn
+from markone.extras import installed
+from markone.features.plain_examples import without_arrow
 
 
 def batches_of(examples: Any, columns: tuple[Column, ...]) -> Iterator[Batch]:
@@ -34,7 +36,10 @@ def batches_of(examples: Any, columns: tuple[Column, ...]) -> Iterator[Batch]:
         examples = [examples if row is None else row]
     if is_empty(examples):
         return iter(())
-    return in_memory(examples, columns) or open_source(examples, columns).batches()
+    batches = in_memory(examples, columns)
+    if batches is None and not installed("pyarrow"):
+        batches = without_arrow(examples, columns)
+    return open_source(examples, columns).batches() if batches is None else batches
 
 
 def open_source(examples: Any, columns: tuple[Column, ...]) -> Source:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from markone.checks import check_named, number, switch
 from markone.errors import SettingsError
+from markone.extras import need
 from markone.features.spec import Features
 from markone.reporting.meter import requested_meter, usual_meter
 from markone.theory.bracket import LIGHTER_BIAS, Bracket, Clock, Passes, embedded, find_bound_plane, take_steps
@@ -104,6 +105,7 @@ def certify(
     >>> bool(exclusive.verify(X, [0, 1, 1, 0]))
     True
     """
+    need("scipy")
     check_positive("tol", tol)
     check_positive("seconds", seconds)
     check_named("scaled", switch, scaled)
