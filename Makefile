@@ -1,6 +1,9 @@
 # `make` lists the targets. The first target that needs it creates .venv with everything that the project needs.
 
-PYTHON ?= python3.11
+# The first of these that is Python 3.11 or newer. `make PYTHON=...` names another.
+PYTHON ?= $(firstword $(foreach name,python3 python3.14 python3.13 python3.12 python3.11 python,\
+	$(shell $(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
+WERROR ?= OFF
 VENV := .venv
 BIN := $(VENV)/bin
 CORE := $(wildcard core/*/*)
@@ -17,7 +20,7 @@ FUZZ_MINUTES ?= 5
 FUZZED := tests/test_text.py tests/test_lines.py tests/test_tables.py tests/test_sources.py tests/test_container.py \
 	tests/test_model_file.py tests/test_sentences.py
 PIP := -m pip --disable-pip-version-check --quiet
-BUILD := --config-settings=cmake.define.MARKONE_TESTS=ON --config-settings=cmake.define.MARKONE_WERROR=ON
+BUILD := --config-settings=cmake.define.MARKONE_TESTS=ON --config-settings=cmake.define.MARKONE_WERROR=$(WERROR)
 CXX_FILES := $(filter-out core/text/unicode_tables.h,$(filter %.h %.cpp,$(CORE)))
 
 .DEFAULT_GOAL := help
@@ -88,6 +91,8 @@ clean: ## remove everything that can be built again
 	rm -rf .venv .venv-* build dist docs/_build docs/_notebooks docs/_pictures .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(INSTALLED): pyproject.toml CMakeLists.txt $(CORE)
+	@test -x $(BIN)/python || test -n "$(PYTHON)" || { echo "Markone needs Python 3.11 or newer, and there is none. If its name is unusual: make PYTHON=..."; exit 2; }
+	@command -v "$${CXX:-c++}" >/dev/null || { echo "Markone's core is written in C++20, and there is no compiler. Install one, for example: sudo apt-get install g++"; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python $(PIP) install --editable '.[dev]' $(BUILD)
 	ln -sf "$$(cd build && ls -t cp*/compile_commands.json | head -1)" build/compile_commands.json

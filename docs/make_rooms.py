@@ -25,8 +25,8 @@ ROWS = [
         ("filtering", "the best rows of files"),
     ],
     [("structured", "taggers, parsers"), ("learning", "learners, passes, checkpoints")],
-    [("model", "models, explanations"), ("exporting", "other languages"), ("reporting", "tables, HTML")],
-    [("features", "named features"), ("storage", "the model file"), ("data", "sources, blocks of rows")],
+    [("model", "models, explanations"), ("exporting", "other languages"), ("features", "named features")],
+    [("storage", "the model file"), ("data", "sources, blocks of rows"), ("reporting", "tables, HTML")],
 ]
 CORE = "base · rows · online · optimum · bayes · network · leave_one_out · levels · text · readers · tagging · parsing"
 

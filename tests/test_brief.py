@@ -75,6 +75,7 @@ def results(folder: Path) -> Iterator[Any]:
     write_stories(folder / "some.conllu", 60, 1)
     tagger = Tagger.train(folder / "some.conllu", epochs=2)
     yield from (tagger, tagger.evaluate(folder / "some.conllu"), explain_tagger(tagger))
+    yield from (tagger.tag([["a", "b"]]), model.explain(X))
     sentence = read_sentences(folder / "some.conllu").form.tolist()[:80]
     yield from (explain_sentence(tagger, sentence), tagger.strongest("NOUN"), open_corpus(folder / "some.conllu"))
     yield score_spans([["B-NP", "I-NP", "B-VP"] * 20], [["B-NP", "I-NP", "B-NP"] * 20])
@@ -139,7 +140,8 @@ def test_all_public_results_were_looked_at(found: dict[int, Any]) -> None:
     names = {name.rpartition(".")[2] for name in documented if not re.search(r"\.(estimators|learning)\.", name)}
     names -= others
     estimators = {name for name in names if isinstance(getattr(markone, name, None), type(Perceptron))} & {
-        "MIRA", "MLP", "LinearRegression", "LinearSVM", "LogisticRegression", "NaiveBayes", "Perceptron"
+        "MIRA", "MLP", "FeatureTransformer", "LinearRegression", "LinearSVM", "LogisticRegression", "NaiveBayes",
+        "Perceptron",
     }  # fmt: skip
     looked_at = {base.__name__ for one in found.values() for base in type(one).__mro__}
     assert names - estimators - looked_at == set()

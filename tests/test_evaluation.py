@@ -14,7 +14,8 @@ from sklearn import metrics
 import markone
 from markone.data.source import UNLABELLED
 from markone.errors import DataError, SettingsError
-from markone.model.evaluation import Evaluation, EvaluationTally, columns, log_probabilities
+from markone.model.evaluation import Evaluation, EvaluationTally, log_probabilities
+from markone.reporting.grids import Grid
 
 TEXTS = ["free money", "see you soon", "win a prize", "lunch at noon", "free prize", "you and me"]
 LABELS = ["spam", "ham", "spam", "ham", "spam", "ham"]
@@ -140,4 +141,5 @@ def test_it_can_be_had_as_json():
 
 
 def test_columns_stand_below_each_other():
-    assert columns([["a", "bc"], ["def", "1"]]) == ["a    bc", "def   1"]
+    assert str(Grid([["a", "bc", "d"]], [["def", "1", "e"]], words=(0, 2))) == "a    bc  d\ndef   1  e"
+    assert str(Grid([], [["a", "1"]])) == "a  1"

@@ -413,7 +413,13 @@ def test_colours_go_by_the_sign_and_the_size_of_a_mark() -> None:
 # ---- hostile names
 
 
-ALLOWED = {"html": {"lang"}, "meta": {"charset", "name", "content"}, "div": {"class"}, "mark": {"style", "title"}}
+ALLOWED = {
+    "html": {"lang"},
+    "meta": {"charset", "name", "content"},
+    "div": {"class"},
+    "td": {"class"},
+    "mark": {"style", "title"},
+}
 VIEWPORT = ("meta", "content", "width=device-width, initial-scale=1")
 PLAIN = {"head", "title", "style", "body", "p", "h3", "table", "thead", "tbody", "tfoot", "tr", "th", "td"}
 

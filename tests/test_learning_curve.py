@@ -77,8 +77,9 @@ def test_it_is_printed_and_has_defaults() -> None:
     curve = markone.learning_curve(X, target=y, share=0.2)
     assert [size.rows for size in curve] == [15, 30, 60, 120] and curve.held_out == 30
     lines = str(curve).split("\n")
-    assert lines[0] == "mira: accuracy by the number of training rows, on 30 held-out rows (hold-out of 20%)."
-    assert lines[2].split() == ["rows", "training", "held-out"] and len(lines) == 7
+    said = "mira: accuracy by the number of training rows, on 30 held-out rows (hold-out of 20%)."
+    assert " ".join(lines[:2]) == said
+    assert lines[3].split() == ["rows", "training", "held-out"] and len(lines) == 8
     assert curve.as_dict()["sizes"][0]["rows"] == 15 and json.dumps(curve.as_dict())
     assert "with 120" in repr(curve)
 

@@ -116,7 +116,7 @@ def test_table_and_dict() -> None:
     found = losses(np.array([[2.0], [0.5], [-1.0]]), np.array([1, 1, 1]), 2)
     lines = str(found).splitlines()
     assert lines[0].startswith("3 examples")
-    assert [line.split("  ")[0] for line in lines[2:]] == [
+    assert [line.split("  ")[0] for line in lines[3:]] == [
         "0/1", "perceptron", "hinge", "cross entropy", "squared error",
     ]  # fmt: skip
     assert found.as_dict() == {

@@ -129,7 +129,7 @@ def watched() -> markone.Model:
 def test_every_picture_is_a_figure(pictures: dict[str, Figure]) -> None:
     assert {*pictures} == {*plots.__all__} - {"animation", "save", "svg"}
     for name, picture in pictures.items():
-        assert type(picture) is Figure, name
+        assert isinstance(picture, Figure), name
         assert picture.get_label(), name
 
 
@@ -840,7 +840,7 @@ def test_the_page_shows_every_picture_and_its_script_draws_them(monkeypatch: pyt
     monkeypatch.setattr(script, "svg_file", lambda figures: figures[0])  # what it makes of any, other tests show
     pictures = script.draw()
     assert [str(path.relative_to(DOCS)) for path in pictures] == re.findall(r"\]\((_pictures/.*?)\)", page)
-    assert all(type(picture) is Figure for picture in pictures.values())
+    assert all(isinstance(picture, Figure) for picture in pictures.values())
     assert {*re.findall(r"plots\.(\w+)\(", page)} == {*plots.__all__}
 
 

@@ -353,7 +353,7 @@ def test_a_frame_a_dict_and_a_list_of_dicts_predict_alike() -> None:
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: markone.train(["a", "b"]), "nothing to predict; name the target column"),
+        (lambda: markone.train(["a", "b"]), "nothing to predict: the columns of the table are text; name the column"),
         (lambda: markone.train(["a", "b"], target=["x", "x"]), "all examples have the label 'x'"),
         (lambda: markone.train(["a", "b"], target=["x", "y"], epoch=3), "epoch is unknown; .*Did you mean 'epochs'"),  # type: ignore[call-arg]
         (lambda: markone.train(["a", "b"], target=["x", "y"], rule="mirra"), "Did you mean 'mira'"),
@@ -455,7 +455,7 @@ def test_a_column_that_is_not_there_is_named() -> None:
     for examples in ({"x": rows["zip"]}, [{"x": "00123"}], {"x": "00123"}, markone.read({"x": rows["zip"]})):
         with pytest.raises(DataError, match="the model needs the column 'zip', and .* has x"):
             model.predict(examples)
-    with pytest.raises(DataError, match="does not predict texts such as 'zips.csv'; to read a file, give"):
+    with pytest.raises(DataError, match="does not predict texts, and 'zips.csv' is not the name of a file"):
         model.predict("zips.csv")
     with pytest.raises(DataError, match=r"needs the column 'zip', and .* has zips\. Did you mean 'zips'\?"):
         model.predict({"zips": "00123"})

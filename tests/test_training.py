@@ -17,10 +17,11 @@ from markone.learning.examples import BlockExamples
 from markone.learning.holdout import split
 from markone.learning.online import Linear, pieces
 from markone.learning.passes import teach
-from markone.learning.progress import Bar, PassLines, Silence, visible_progress
+from markone.learning.progress import Bar, PassLines, Silence, progress_of
 from markone.model.history import Pass
 from markone.model.rules import ONLINE
 from markone.model.settings import Settings
+from markone.reporting.meter import Meter
 
 
 def noisy(rows: int = 300, classes: int = 2, seed: int = 0) -> Block:
@@ -268,12 +269,13 @@ def test_lines_tell_each_pass(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_bar_tells_of_the_last_pass_and_leaves_no_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    block, bar = noisy(), Bar()
+    block, bar = noisy(), Bar(Meter("terminal", 0.0))
     teach(learner(block, epochs=2), block, progress=bar)
-    [task] = bar._progress.tasks
-    assert re.fullmatch(r"pass 2 of 2, last \d+ wrong", task.description)
+    assert re.fullmatch(r"pass 2 of 2, last \d+ wrong", bar.what)
     assert "wrong" not in capsys.readouterr().err
 
 
 def test_a_log_gets_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    assert isinstance(visible_progress(), PassLines)  # pytest's standard error is no terminal
+    assert isinstance(progress_of(True), PassLines) and isinstance(
+        progress_of(None), Silence
+    )  # pytest's standard error is no terminal

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import subprocess
 import sys
 from dataclasses import fields
@@ -78,10 +79,43 @@ markone.Parser.train("a.conllu", modes="fast")  # wrong
 """
 
 
+EXAMPLES = """
+from pathlib import Path
+from typing import Any, assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+import markone
+from markone.model.explaining import Explanation, Explanations
+from markone.model.running import RunningTotals
+
+model = markone.train(["free money", "see you"], target=["spam", "ham"])
+assert_type(model, markone.Model)
+assert_type(model.predict("free"), Any)
+assert_type(model.predict(["free", "money"]), NDArray[Any])
+assert_type(model.predict(Path("a.csv")), NDArray[Any])
+assert_type(model.predict({"text": ["free", "money"]}), NDArray[Any])
+assert_type(model.scores(["free"]), NDArray[np.float32])
+assert_type(model.explain("free"), Explanation)
+assert_type(model.explain({"text": "free", "age": 3, "city": None}), Explanation)
+assert_type(model.explain("free", running=True), RunningTotals)
+assert_type(model.explain(["free", "money"]), Explanations)
+model.explain("free").predictions  # wrong
+model.explain(["free"]).prediction  # wrong
+model.predict("free", thread=2)  # wrong
+"""
+
+
+def wrong_lines(script: str) -> set[int]:
+    return {number for number, line in enumerate(script.splitlines(), 1) if line.endswith("# wrong")}
+
+
 @pytest.mark.slow
-def test_a_type_checker_finds_wrong_names_and_kinds(tmp_path: Path) -> None:
+@pytest.mark.parametrize("script", [SNIPPET, EXAMPLES], ids=["settings", "examples"])
+def test_mypy_finds_what_is_wrong(tmp_path: Path, script: str) -> None:
     pytest.importorskip("mypy")
-    (tmp_path / "snippet.py").write_text(SNIPPET)
+    (tmp_path / "snippet.py").write_text(script)
     root = Path(__file__).parents[1]
     found = subprocess.run(
         [sys.executable, "-m", "mypy", "--config-file", root / "pyproject.toml", tmp_path / "snippet.py"],
@@ -89,7 +123,25 @@ def test_a_type_checker_finds_wrong_names_and_kinds(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
     ).stdout
-    wrong = {number for number, line in enumerate(SNIPPET.splitlines(), 1) if line.endswith("# wrong")}
     errors = [line for line in found.splitlines() if "snippet.py:" in line and ": error:" in line]
-    assert {int(line.partition("snippet.py:")[2].partition(":")[0]) for line in errors} == wrong, found
-    assert 'Unexpected keyword argument "epoch" for "train"' in found
+    assert {int(line.partition("snippet.py:")[2].partition(":")[0]) for line in errors} == wrong_lines(script), found
+    assert script is not SNIPPET or 'Unexpected keyword argument "epoch" for "train"' in found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", [SNIPPET, EXAMPLES], ids=["settings", "examples"])
+def test_pyright_finds_what_is_wrong(tmp_path: Path, script: str) -> None:
+    """The checker of Visual Studio Code. It sees the package as users do, without our configuration."""
+    pytest.importorskip("pyright")
+    (tmp_path / "snippet.py").write_text(script)
+    (tmp_path / "pyrightconfig.json").write_text(
+        json.dumps({"extraPaths": [str(Path(markone.__file__).parents[1])], "pythonVersion": "3.11"})
+    )
+    asked = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, "-p", str(tmp_path)]
+    answer = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True)
+    if not answer.stdout.lstrip().startswith("{"):
+        pytest.skip(f"pyright cannot run here: {answer.stderr[-200:]}")
+    found = json.loads(answer.stdout)["generalDiagnostics"]
+    errors = [one for one in found if one["severity"] == "error"]
+    assert {one["range"]["start"]["line"] + 1 for one in errors} == wrong_lines(script), errors
+    assert script is not SNIPPET or any('No parameter named "epoch"' in one["message"] for one in errors)

@@ -9,7 +9,16 @@ if TYPE_CHECKING:
     from markone.data.read import read
     from markone.data.source import Source
     from markone.errors import DataError, LimitError, MarkoneError, MarkoneWarning, ModelFileError, SettingsError
-    from markone.estimators import MIRA, MLP, LinearRegression, LinearSVM, LogisticRegression, NaiveBayes, Perceptron
+    from markone.estimators import (
+        MIRA,
+        MLP,
+        FeatureTransformer,
+        LinearRegression,
+        LinearSVM,
+        LogisticRegression,
+        NaiveBayes,
+        Perceptron,
+    )
     from markone.experiments.auditing import audit
     from markone.experiments.comparing import Comparison, compare
     from markone.experiments.curve import LearningCurve, learning_curve
@@ -48,6 +57,7 @@ __all__ = [
     "Comparison",
     "DataError",
     "FeatureMap",
+    "FeatureTransformer",
     "Features",
     "Inspection",
     "Invariants",
@@ -92,6 +102,7 @@ __all__ = [
 # The modules of the public names. Each is imported at its first use, so that `import markone` is fast.
 HOMES = {
     "MIRA": "markone.estimators",
+    "FeatureTransformer": "markone.estimators",
     "LinearRegression": "markone.estimators",
     "LinearSVM": "markone.estimators",
     "LogisticRegression": "markone.estimators",

@@ -47,11 +47,16 @@ def as_kept(one: Field[Any], value: Any) -> Any:
 def check_named(name: str | Setting, check: Check, value: Any) -> Any:
     """Return the checked value. Raise a `SettingsError` with this name if the value is wrong."""
     try:
-        return check(value)
+        return check(value.item() if is_scalar_of_numpy(value) else value)
     except MarkoneError:
         raise
     except ValueError as error:
         raise SettingsError(name, str(error), value=value) from None
+
+
+def is_scalar_of_numpy(value: Any) -> bool:
+    """Whether it is a single number of NumPy, as loops over arrays give them."""
+    return getattr(value, "shape", None) == () and hasattr(value, "item")
 
 
 def default_of(one: Field[Any]) -> Any:

@@ -282,7 +282,8 @@ def test_train_reads_several_files_and_folders(run, folder):
         (("train",), "no file was given; name a file, as in: markone train reviews.csv --target label"),
         (
             ("train", "reviews.csv"),
-            "name the column with the labels with --target; the columns of reviews.csv are label, text",
+            "there is nothing to predict: the columns of reviews.csv are label, text; name the column with the labels: "
+            "--target",
         ),
         (("train", "review.csv"), r"there is no file review.csv\. Did you mean '(reviews|new|more)\.csv'\?"),
         (

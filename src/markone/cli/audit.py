@@ -71,7 +71,7 @@ def audit(
         The format of this file: csv or jsonl (JSON lines). By default, its name decides.
     """
     from markone.cli.output import check_not_read, opened, output_format
-    from markone.cli.progress import is_watched
+    from markone.cli.progress import wished
     from markone.cli.reading import open_like, open_rows
     from markone.cli.report import bad_lines, show
     from markone.experiments.auditing import audit as look
@@ -94,7 +94,7 @@ def audit(
         seed=seed,
         threads=threads,
         memory=memory,
-        progress=is_watched(quiet=quiet),
+        progress=wished(quiet=quiet),
     )
     if out is not None and format is not None:
         names = [field.name for field in fields(Finding)]

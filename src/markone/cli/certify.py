@@ -68,7 +68,7 @@ def certify(
     from markone.cli.commands import train_command
     from markone.cli.output import check_not_read, write_page
     from markone.cli.pictures import check_picture, of_certificate, save_picture
-    from markone.cli.progress import is_watched
+    from markone.cli.progress import wished
     from markone.cli.reading import open_rows
     from markone.cli.report import bad_lines, in_json, print_json
     from markone.cli.terminal import say
@@ -86,7 +86,7 @@ def certify(
         tol=tol,
         threads=threads,
         memory=memory,
-        progress=is_watched(quiet=quiet),
+        progress=wished(quiet=quiet),
     )
     certificate = find(bias=not no_bias, seconds=seconds)
     write_page(save, lambda: in_json(certificate.as_dict()))

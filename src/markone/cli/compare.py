@@ -81,7 +81,7 @@ def compare(
     from markone.cli.console import Terminal
     from markone.cli.output import check_not_read, write_page
     from markone.cli.pictures import check_picture, of_comparison, save_picture
-    from markone.cli.progress import is_watched
+    from markone.cli.progress import wished
     from markone.cli.reading import open_rows
     from markone.cli.report import show
     from markone.experiments.comparing import compare as run_comparison
@@ -103,7 +103,7 @@ def compare(
         features=features,
         threads=threads,
         memory=memory,
-        progress=is_watched(quiet=quiet),
+        progress=wished(quiet=quiet),
     )
     write_page(html, comparison.html)
     save_picture(plot, lambda: of_comparison(comparison), f"Rules compared on {comparison.source}")

@@ -12,6 +12,7 @@ from markone.cli.console import Terminal
 from markone.cli.messages import readable, typed
 from markone.cli.options import WholeNumber
 from markone.cli.terminal import WIDE
+from markone.extras import need
 
 if TYPE_CHECKING:
     import numpy as np
@@ -116,6 +117,7 @@ def next_commands(place: Path) -> Iterator[str]:
 
 def load_digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return 1,797 images of 8 by 8 pixels, with values from 0 to 16, and their labels."""
+    need("sklearn")
     from sklearn import datasets
 
     pixels, labels = datasets.load_digits(return_X_y=True)

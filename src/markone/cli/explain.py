@@ -17,8 +17,8 @@ from markone.errors import DataError, SettingsError
 from markone.structured.corpora import FORMATS as FORMATS_OF_SENTENCES
 
 if TYPE_CHECKING:
-    from markone.model.explaining import Shown
     from markone.model.model import Model
+    from markone.reporting.shown import Shown
 
     Reading = dict[str, Any]
 else:

@@ -8,7 +8,8 @@ from typing import Any
 from markone.cli.sentences import check_tags, open_files
 from markone.data.chunks import Chunk
 from markone.errors import DataError, SettingsError
-from markone.model.explaining import Shown, check_top
+from markone.model.explaining import check_top
+from markone.reporting.shown import Shown
 from markone.storage.container import kind_of
 from markone.structured.corpora import Corpus
 from markone.structured.explaining import explain_sentence, explain_tagger

@@ -65,14 +65,14 @@ def filter(
         The number of threads; by default one per core. The result does not depend on it.
     """
     from markone.cli.models import check_kind
-    from markone.cli.progress import is_watched
+    from markone.cli.progress import wished
     from markone.cli.terminal import say
     from markone.filtering.filtering import check_not_fasttext, filter_files
-    from markone.learning.progress import Bar
+    from markone.learning.progress import progress_of
 
     check_not_fasttext(model)
     check_kind(model, "classifier", "use", *data)
-    bar = Bar() if is_watched(quiet=quiet or json) else None
+    bar = progress_of(wished(quiet=quiet or json))
     try:
         report = filter_files(
             model,
@@ -86,11 +86,10 @@ def filter(
             shard=shard,
             skip_bad=skip_bad,
             threads=threads,
-            seen=None if bar is None else bar.read,
+            seen=bar.read,
         )
     finally:
-        if bar is not None:
-            bar.close()
+        bar.close()
     if json:
         from markone.cli.report import print_json
 

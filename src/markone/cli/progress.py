@@ -1,37 +1,33 @@
-"""The progress bar of commands that read data. It is only shown on a terminal."""
+"""The progress bar of commands that read data."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from markone.data.source import BadLines, Batch, Source
-from markone.learning.progress import Bar
+from markone.learning.progress import Progress, Silence, progress_of
 
 
-def is_watched(*, quiet: bool) -> bool:
-    """Whether progress is shown: on a terminal, unless the user wants quiet."""
-    return not quiet and sys.stderr.isatty()
+def wished(*, quiet: bool) -> bool | None:
+    """Return the setting `progress` of the library: the usual, unless the user wants quiet."""
+    return False if quiet else None
 
 
 @contextmanager
 def watched(source: Source, *, quiet: bool) -> Iterator[Source]:
     """Yield the source, with a bar that shows how much of it has been read."""
-    if not is_watched(quiet=quiet):
-        yield source
-        return
-    bar = Bar()
+    progress = progress_of(wished(quiet=quiet))
     try:
-        yield Watched(source, bar)
+        yield source if isinstance(progress, Silence) else Watched(source, progress)
     finally:
-        bar.close()
+        progress.close()
 
 
 class Watched(Source):
     """A source that reports its rows to a progress bar."""
 
-    def __init__(self, source: Source, bar: Bar) -> None:
+    def __init__(self, source: Source, bar: Progress) -> None:
         self.source, self.bar = source, bar
         self.name, self.columns, self.target, self.labels = source.name, source.columns, source.target, source.labels
         self.files, self.reading = source.files, source.reading

@@ -14,7 +14,7 @@ from markone.data.finding import files_in, find, format_of
 from markone.data.formats import LABEL_OF_LINES, has_sets_of_labels, has_target_column, useless_options
 from markone.data.options import MAKE
 from markone.data.read import read
-from markone.data.source import Source
+from markone.data.source import Source, no_target
 from markone.errors import DataError
 from markone.features.examples import completed
 from markone.model.model import Model
@@ -116,8 +116,7 @@ def labelled(source: Source) -> Source:
         return source
     if source.reading.get("format") == "lines":
         raise DataError(f"the texts in {source.name} have no labels; each line needs a label, a tab and a text")
-    names = ", ".join(column.name for column in source.columns)
-    raise DataError(f"name the column with the labels with --target; the columns of {source.name} are {names}")
+    raise no_target(source)
 
 
 def usual_format(data: str, named: str | None, model: Model, *, with_labels: bool) -> str | None:

@@ -210,9 +210,10 @@ class Report:
         accuracy = self.held_out_accuracy()
         if accuracy is not None:
             rows = counted(history.held_out, "held-out row", "held-out rows")
-            return no_better(accuracy, history.majority, rows, other)
+            return wrap("".join(no_better(accuracy, history.majority, rows, other)), SCREEN)
         accuracy = self.training_accuracy(history.majority)
-        return [] if accuracy is None else no_better(accuracy, history.majority, "the training rows", other)
+        said = [] if accuracy is None else no_better(accuracy, history.majority, "the training rows", other)
+        return wrap("".join(said), SCREEN)
 
     def training_accuracy(self, majority: float) -> float | None:
         """Return the accuracy on the training rows.

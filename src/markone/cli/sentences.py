@@ -14,9 +14,10 @@ from cyclopts import Parameter
 from markone.cli.messages import readable, tell
 from markone.cli.models import COMMANDS_FOR, check_kind
 from markone.cli.options import FileName, given, options, parameter_docs, usual_value
+from markone.cli.progress import wished
 from markone.cli.report import print_json, size_in_words
 from markone.cli.terminal import say
-from markone.cli.training import Keeping, check_path, default_name, learn_and_save, progress
+from markone.cli.training import Keeping, check_path, default_name, learn_and_save
 from markone.errors import DataError, NoDataError
 from markone.reporting.grids import counted
 from markone.structured.corpora import FORMATS, Corpus, open_corpus
@@ -158,7 +159,7 @@ def learn_and_tell(
     settings = {**settings, "memory": spill.left}
 
     def learn(checkpoints: Checkpoints, resumed: Any) -> Any:
-        kept = {"checkpoint": checkpoints, "resume": resumed, "progress": progress(keeping.quiet)}
+        kept = {"checkpoint": checkpoints, "resume": resumed, "progress": wished(quiet=keeping.quiet)}
         return craft.model.train(sentences, **kept, **settings)
 
     model = learn_and_save(learn, path, keeping, craft.kind)

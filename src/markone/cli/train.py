@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 from cyclopts import Parameter
 
 from markone.cli.options import FileName, Flag, Learning, Reading, given, option, words_in
+from markone.cli.progress import wished
 from markone.cli.shared_options import (
     Checkpoint,
     Classes,
@@ -25,7 +26,7 @@ from markone.cli.shared_options import (
     Test,
     Threads,
 )
-from markone.cli.training import Keeping, check_path, default_name, learn_and_save, progress, save
+from markone.cli.training import Keeping, check_path, default_name, learn_and_save, save
 from markone.errors import DataError, SettingsError
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ def train(
         chosen, spec, plain = tuning.settings, tuning.features, False
 
     def learn_from(checkpoints: Checkpoints, resumed: Any) -> Model:
-        kept: dict[str, Any] = {"checkpoint": checkpoints, "resume": resumed, "progress": progress(quiet)}
+        kept: dict[str, Any] = {"checkpoint": checkpoints, "resume": resumed, "progress": wished(quiet=quiet)}
         more: dict[str, Any] = {"bounds": bounds, "scaled": scaled, "plain": plain, **kept, **resources, **order}
         more |= {"threshold": threshold, "abstain": abstain}
         return learn(source, features=spec, from_model=base, **more, **chosen)
@@ -224,10 +225,9 @@ def model_to_start_from(path: str | None, *, tune: bool, resume: bool, start: st
 
 def tuned(source: Source, spec: Any, settings: dict[str, Any], *, quiet: bool) -> Tuning:
     """Return the settings with the best results on held-out rows."""
-    from markone.cli.progress import is_watched
     from markone.experiments.tuning import tune
 
-    return tune(source, features=spec, progress=is_watched(quiet=quiet), **settings)
+    return tune(source, features=spec, progress=wished(quiet=quiet), **settings)
 
 
 def evaluated(

@@ -15,7 +15,6 @@ from markone.errors import DataError, Interrupted
 
 if TYPE_CHECKING:
     from markone.learning.checkpoints import Checkpoints
-    from markone.learning.progress import Progress
     from markone.model.history import History
 
 
@@ -141,16 +140,6 @@ def identity(path: str) -> tuple[int, int, int] | None:
     except FileNotFoundError:
         return None
     return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def progress(quiet: bool) -> Progress | None:
-    from markone.cli.progress import is_watched
-
-    if not is_watched(quiet=quiet):
-        return None
-    from markone.learning.progress import Bar
-
-    return Bar()
 
 
 def tell_interruption(path: str, *, saved: bool) -> None:

@@ -75,7 +75,7 @@ def validate(
         of them, and so on.
     """
     from markone.cli.pictures import check_picture, of_learning_curve, of_validation, save_picture
-    from markone.cli.progress import is_watched
+    from markone.cli.progress import wished
     from markone.cli.reading import open_rows
     from markone.cli.report import show
     from markone.experiments.curve import learning_curve
@@ -99,7 +99,7 @@ def validate(
         "features": features,
         "threads": threads,
         "memory": memory,
-        "progress": is_watched(quiet=quiet),
+        "progress": wished(quiet=quiet),
         **given(learning),
     }
     if curve:

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from markone.data.archives import Member, is_zip, open_member
 from markone.errors import DataError, MarkoneError, shorten
+from markone.extras import need
 
 STANDARD_INPUT = "-"
 
@@ -350,6 +351,7 @@ def open_plain(file: File) -> Any:
         raise DataError(f"{file.name} is named like a {named} file but is not one")
     if found is None:
         return raw
+    need("pyarrow")
     import pyarrow as pa
 
     if not isinstance(file, NamedFile):
@@ -360,9 +362,8 @@ def open_plain(file: File) -> Any:
 
 def is_unpacked(stream: Any) -> bool:
     """Whether a stream of `open_plain` comes from a compressed file."""
-    import pyarrow as pa
-
-    return isinstance(stream, pa.CompressedInputStream | Member)
+    arrow = sys.modules.get("pyarrow")
+    return isinstance(stream, Member) or (arrow is not None and isinstance(stream, arrow.CompressedInputStream))
 
 
 def open_seekable(file: File) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,8 @@ from numpy.typing import NDArray
 from markone.data.amounts import amount
 from markone.data.dates import STYLES, parser
 from markone.data.sets import SET_KINDS, items_in
+from markone.written import word as word
+from markone.written import written as written
 
 MICROSECONDS = {"day": 86_400e6, "s": 1e6, "ms": 1e3, "us": 1, "ns": 1e-3}
 FARTHEST = 2.0**63 / 1000
@@ -238,23 +239,3 @@ def truth(value: Any) -> bool | None:
         value = value.strip().lower()
         return TRUTH.get(value, {"1": True, "0": False}.get(value))
     return {0: False, 1: True}.get(value)
-
-
-def written(label: Any) -> str:
-    """A label as text, for files, tables and messages."""
-    return str(word(label))
-
-
-def word(value: Any) -> str | None:
-    """A value as text; whole numbers of any type are written as digits without a decimal point.
-
-    >>> word(2e16), word(Decimal("2.00")), word(Decimal("2.50")), word(2.5), word(True)
-    ('20000000000000000', '2', '2.5', '2.5', 'true')
-    """
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Decimal):
-        return str(int(value)) if value == int(value) else f"{value.normalize():f}"
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() else None if np.isnan(value) else repr(value)
-    return str(value)

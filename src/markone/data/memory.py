@@ -17,6 +17,7 @@ from markone.data.options import Options
 from markone.data.source import Source
 from markone.data.tables import TableSource, shown
 from markone.errors import DataError, SettingsError
+from markone.extras import need
 
 ROW = (list, tuple, np.ndarray)
 
@@ -88,13 +89,14 @@ def collected(what: Any) -> Any:
 
 def as_table_or_matrix(what: Any) -> Any:
     """An Arrow table, texts, or a matrix of NumPy or SciPy."""
-    import pyarrow as pa
-
     what = collected(what)
     if is_sparse(what):
         return what
     if isinstance(what, np.ndarray) and what.ndim == 2 and what.dtype.kind in "fiub":
         return what
+    need("pyarrow")
+    import pyarrow as pa
+
     try:
         if hasattr(what, "iloc") and hasattr(what, "columns"):  # older versions of pandas have no Arrow interface
             return without_index(pa.Table.from_pandas(what, preserve_index=False))

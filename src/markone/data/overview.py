@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from markone.data.kinds import decoded, is_list_of_words
+from markone.reporting.grids import Grid
+from markone.reporting.shown import Content
 
 EXAMPLES = 3
 EXAMPLES_FROM = 60
@@ -53,14 +55,34 @@ def shortened(value: object, width: int = EXAMPLE_WIDTH) -> str:
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
-def overview(name: str, looks: Sequence[Look], rows: int | None = None) -> str:
-    """The overview as text; `rows` is the number of rows that were examined."""
-    if rows is not None:
-        name += f", by its first {rows:,} rows" if rows > 1 else ", by its first row"
-    lines = [("column", "kind", "", "") if rows is None else ("column", "kind", "missing", "examples")]
-    for look in looks:
-        missing = "" if look.missing is None else str(look.missing)
-        lines.append((shortened(look.name), shortened(look.kind, KIND_WIDTH), missing, look.examples))
-    widths = [max(len(line[i]) for line in lines) for i in range(3)]
-    table = [f"{a:<{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}  {d}".rstrip() for a, b, c, d in lines]
-    return "\n".join([shortened(name, NAME_WIDTH), *table])
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The columns of a source. `rows` is the number of rows that were examined."""
+
+    name: str
+    looks: Sequence[Look]
+    rows: int | None = None
+
+    def title(self) -> str:
+        if self.rows is None:
+            return shortened(self.name, NAME_WIDTH)
+        first = f"{self.rows:,} rows" if self.rows > 1 else "row"
+        return shortened(f"{self.name}, by its first {first}", NAME_WIDTH)
+
+    def lines(self) -> list[tuple[str, str, str, str]]:
+        lines = [("column", "kind", "", "") if self.rows is None else ("column", "kind", "missing", "examples")]
+        for look in self.looks:
+            missing = "" if look.missing is None else str(look.missing)
+            lines.append((shortened(look.name), shortened(look.kind, KIND_WIDTH), missing, look.examples))
+        return lines
+
+    def __str__(self) -> str:
+        lines = self.lines()
+        widths = [max(len(line[i]) for line in lines) for i in range(3)]
+        table = [f"{a:<{widths[0]}}  {b:<{widths[1]}}  {c:>{widths[2]}}  {d}".rstrip() for a, b, c, d in lines]
+        return "\n".join([self.title(), *table])
+
+    def parts(self) -> Iterator[Content]:
+        yield self.title()
+        head, *rows = (list(line if self.rows is not None else line[:2]) for line in self.lines())
+        yield Grid([head], rows, words=(0, 1, 3))

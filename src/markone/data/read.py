@@ -14,6 +14,7 @@ from markone.data.formats import FORMATS, Format
 from markone.data.options import LONGEST_LINE, MISSING, Options
 from markone.data.source import Source
 from markone.errors import DataError, Setting, SettingsError
+from markone.extras import need
 
 __all__ = ["read"]
 
@@ -246,6 +247,8 @@ def open_files(files: Sequence[File], name: str, options: Options, format: str) 
 
 def source_of(files: Sequence[File], name: str, options: Options, format: str) -> Source:
     record = FORMATS[format]
+    if record.target == "column":
+        need("pyarrow")
     options.check_use(f"{format} files", format)
     if record.target == "column":
         for setting in ("target", "importance"):

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from markone.brief import Brief, one_line
 from markone.data.amounts import NumberKind
 from markone.data.dates import DateKind
-from markone.data.overview import Look, overview
+from markone.data.overview import Look, Overview
 from markone.data.sets import SetKind
 from markone.errors import DataError, Setting, did_you_mean
+from markone.reporting.shown import fragment_of
 
 if TYPE_CHECKING:
     from markone.data.files import File
@@ -117,9 +118,11 @@ def missing_labels(target: str, where: str, names: list[str]) -> DataError:
     )
 
 
-def no_target() -> DataError:
+def no_target(source: Source | None = None) -> DataError:
     """The error for training examples without a target."""
-    return DataError("there is nothing to predict", advice=("name the target column: ", Setting("target", ...)))
+    which = "" if source is None else f": the columns of {source.name} are {some_of(source.column_names)}"
+    advice = ("name the column with the labels: ", Setting("target", ...))
+    return DataError(f"there is nothing to predict{which}", advice=advice)
 
 
 def some_of(names: list[str]) -> str:
@@ -187,12 +190,19 @@ class Source(ABC):
     def batches(self) -> Iterator[Batch]:
         """All examples, from the first one; can be called repeatedly."""
 
-    def __str__(self) -> str:
-        """The columns and their kinds, as a small table."""
+    def overview(self) -> Overview:
+        """The columns and their kinds."""
         looks = [Look(column.name, column.kind) for column in self.columns]
         if self.target is not None:
             looks.append(Look(self.target, "target"))
-        return overview(self.name, looks)
+        return Overview(self.name, looks)
+
+    def __str__(self) -> str:
+        """The columns and their kinds, as a small table."""
+        return str(self.overview())
+
+    def _repr_html_(self) -> str:
+        return fragment_of(self.overview().parts())
 
     def __repr__(self) -> str:
         names = ", ".join(f"{column.name} ({column.kind})" for column in self.columns)

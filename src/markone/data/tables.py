@@ -16,7 +16,7 @@ from markone.data import kinds
 from markone.data.guesses import Guess, guess, plain_kind
 from markone.data.labels import Labels, canonical, in_fixed_order, labels_in, plain
 from markone.data.options import ALL, Options
-from markone.data.overview import Look, overview
+from markone.data.overview import Look, Overview
 from markone.data.sets import SET_KINDS, items_in
 from markone.data.source import UNLABELLED, BadLines, Batch, Column, Label, Source, missing_column
 from markone.errors import DataError, Setting, SettingsError, Words, did_you_mean
@@ -351,7 +351,7 @@ class TableSource(Source):
 
     # ---- what a user sees
 
-    def __str__(self) -> str:
+    def overview(self) -> Overview:
         looks = [Look.of(column.name, column.kind, self.sampled[column.name]) for column in self.columns]
         if self.label_kind is not None and self.target is not None:
             looks.append(Look.of(self.target, "target", self.sampled[self.target]))
@@ -359,7 +359,7 @@ class TableSource(Source):
             looks.append(Look.of(self.importance, "importance", self.sampled[self.importance]))
         looks += [Look.of(name, f"ignored: {why}", self.sampled[name]) for name, why in self.ignored.items()]
         rows = len(next(iter(self.sampled.values())))
-        return overview(f"{self.name}, {self.table.how}" if self.table.how else self.name, looks, rows)
+        return Overview(f"{self.name}, {self.table.how}" if self.table.how else self.name, looks, rows)
 
 
 def only(values: Any, which: NDArray[np.bool_]) -> Any:

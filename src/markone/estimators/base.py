@@ -31,7 +31,7 @@ from markone.learning.class_weights import balanced
 from markone.learning.learner import Learner, Tally
 from markone.learning.learners import learner_for
 from markone.learning.passes import teach
-from markone.learning.progress import Silence, visible_progress
+from markone.learning.progress import progress_of
 from markone.model.history import History
 from markone.model.settings import Settings
 
@@ -148,7 +148,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
                 learner,
                 Block.of(as_matrix(matrix, learner.dtype), numbers, weights),
                 holdout=self._holdout(X_val, y_val, learner, classes),
-                progress=visible_progress() if self.verbose else Silence(),
+                progress=progress_of(bool(self.verbose)),
             )
             self.classes_, self._learner, self.history_, self.n_iter_ = classes, learner, history, len(history)
             self._turns.notes[ANSWERED] = math.inf  # the fit read all rows, so all weights may be read once more

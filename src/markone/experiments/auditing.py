@@ -29,6 +29,7 @@ from markone.experiments.folds import FoldRows, divided
 from markone.experiments.progress import StepProgress, watching
 from markone.experiments.splits import Plan, Split
 from markone.experiments.validation import about_rows
+from markone.extras import need
 from markone.features.examples import completed
 from markone.features.spec import Features, Function
 from markone.learning import table_defaults
@@ -114,6 +115,7 @@ def audit(
     >>> [(one.problem, one.row, one.label, one.suggestion) for one in found.findings if one.problem != "repeat"]
     [('label', 4, 'spam', 'ham'), ('conflict', 4, 'spam', 'ham')]
     """
+    need("sklearn", "scipy")
     if predicts_numbers(rule):
         raise SettingsError("rule", f"is {rule!r}, which predicts numbers, and an audit judges classes; leave it out")
     plan = Plan(method="kfold", folds=folds, seed=seed)

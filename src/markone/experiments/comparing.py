@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -28,6 +28,7 @@ from markone.experiments.tuning import tuned
 from markone.experiments.validating import validated
 from markone.experiments.validation import Fold, Validation, about_rows, fold_of, result
 from markone.experiments.verdict import CURVES, p_in_words, pair_test, recommended, verdict_of
+from markone.extras import need
 from markone.features.derived import made_columns
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
@@ -36,6 +37,7 @@ from markone.learning.samples import Sample, open_sample
 from markone.model.calibrator import FEWEST_ROWS, calibrate, is_better
 from markone.model.rules import COMPARED, RULES, owners_of
 from markone.reporting.grids import Grid
+from markone.reporting.shown import Content, Shown
 from markone.theory.advice import advice, certificate_of, with_bias
 from markone.theory.certificate import Certificate
 
@@ -92,7 +94,7 @@ class Failure(Brief):
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Brief):
+class Comparison(Shown):
     """The results of several rules and baselines. When printed, it shows a table and a verdict."""
 
     source: str
@@ -155,17 +157,15 @@ class Comparison(Brief):
             "remarks": self.remarks,
         }
 
-    def __str__(self) -> str:
-        from textwrap import fill
-
-        lines = [f"{self.heading()}.", "", str(self.grid(with_passes=False)), ""]
+    def parts(self) -> Iterator[Content]:
+        yield from (f"{self.heading()}.", "", self.grid(with_passes=False), "")
         if self.tests:
-            lines += [str(self.test_grid()), ""]
-        lines += [f"{failure.name} could not be trained: {failure.reason}" for failure in self.failures]
-        lines += self.remarks
+            yield from (self.test_grid(), "")
+        yield from (f"{failure.name} could not be trained: {failure.reason}" for failure in self.failures)
+        yield from self.remarks
         if self.failures or self.remarks:
-            lines.append("")
-        return "\n".join([*lines, *(fill(text, 80) for text in (self.verdict, self.theory) if text)])
+            yield ""
+        yield from filter(None, (self.verdict, self.theory))
 
     def html(self) -> str:
         """Return a self-contained HTML page, with plots if matplotlib is installed."""
@@ -272,6 +272,7 @@ def compare(
     >>> comparison["mira"].validation.mean
     1.0
     """
+    need("sklearn", "scipy")
     begun = time.perf_counter()
     plan = Plan(method=method, folds=folds, repeats=repeats, share=share, seed=seed)
     compared = {name: settings_of_rule(name, bias) for name in names_of(rules)}

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.brief import Brief, of_fields
+from markone.brief import of_fields
 from markone.checks import check_named, whole
 from markone.data.store import stack
 from markone.errors import DataError, SettingsError
@@ -20,11 +20,14 @@ from markone.experiments.progress import StepProgress, watching
 from markone.experiments.splits import Plan, Split
 from markone.experiments.validating import open_for, way_of
 from markone.experiments.validation import score_of
+from markone.extras import need
 from markone.features.spec import Function
 from markone.learning.samples import Sample
 from markone.model.rules import Rule
 from markone.model.settings import TrialSettings
+from markone.reporting.charts import Chart, Line
 from markone.reporting.grids import Grid, plain_number
+from markone.reporting.shown import Content, Shown
 
 FEWEST = 8
 MOST_SIZES = 8
@@ -49,7 +52,7 @@ class Size(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class LearningCurve(Brief):
+class LearningCurve(Shown):
     """The accuracy by the number of training rows. When printed, it shows a table."""
 
     name: str
@@ -81,7 +84,7 @@ class LearningCurve(Brief):
     def _shown(self, score: float) -> str:
         return f"{score:.2%}" if self.metric == "accuracy" else plain_number(score)
 
-    def __str__(self) -> str:
+    def parts(self) -> Iterator[Content]:
         spread = len(self.sizes[0].scores) > 1
         heads = ["rows", "training", "held-out", *(["lowest", "highest"] if spread else [])]
         lines = [
@@ -95,7 +98,16 @@ class LearningCurve(Brief):
         ]
         rows = "row" if self.held_out == 1 else "rows"
         title = f"{self.name}: {self.metric} by the number of training rows, on {self.held_out:,} held-out {rows}"
-        return f"{title} ({self.design}).\n\n{Grid([heads], lines)}"
+        yield from (f"{title} ({self.design}).", "", Grid([heads], lines))
+
+    def contents(self) -> Iterator[Content]:
+        yield from self.parts()
+        sizes = [one.rows for one in self]
+        lines = (
+            Line(sizes, [one.training for one in self], "training", 1),
+            Line(sizes, [one.held_out for one in self], "held-out", 0),
+        )
+        yield Chart(lines, f"{self.metric.capitalize()} by the number of training rows", x="rows")
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -155,6 +167,7 @@ def learning_curve(
     >>> [size.rows for size in curve], curve[-1].held_out
     ([4, 20], 1.0)
     """
+    need("sklearn", "scipy")
     plan = Plan(method="holdout", repeats=repeats, share=share, seed=seed)
     given: dict[str, Any] = {**({} if rule is None else {"rule": rule}), **settings}
     wanted = None if sizes is None else checked_sizes(sizes)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from markone.brief import Brief
 from markone.data.source import Label
-from markone.model.explaining import Shown
 from markone.reporting.grids import Grid, counted, label_in_words
+from markone.reporting.shown import Content, Shown
 
 LIKELY = 0.5
 """A label is probably wrong if its doubt is greater than this. Among labels of which 5 to 20% were changed at random,
@@ -102,7 +102,7 @@ class Audit(Shown):
             "remarks": self.remarks,
         }
 
-    def parts(self) -> Iterator[str | Grid]:
+    def parts(self) -> Iterator[Content]:
         yield (
             f"{self.name}, {counted(self.rows, 'row')} with labels. Each label was judged by models of the rule "
             f"{self.rule} that were trained on other rows ({self.folds} folds, twice)."

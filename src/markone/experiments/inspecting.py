@@ -25,8 +25,8 @@ from markone.data.source import Column, Label, Source
 from markone.data.tables import TableSource, as_label, each_once
 from markone.errors import Setting, Words, text_of
 from markone.features.derived import pieces_of
-from markone.model.explaining import Shown
 from markone.reporting.grids import SCREEN, Grid, cells, counted, label_in_words, shortened
+from markone.reporting.shown import Content, Shown
 
 MOST_ROWS = 50_000
 """The number of rows that are inspected."""
@@ -160,7 +160,7 @@ class Inspection(Shown):
         others = f" and {counted(len(self.classes) - SHOWN, 'other')}" if len(self.classes) > SHOWN else ""
         return f"{counted(len(self.classes), 'class', 'classes')}: {', '.join(shown)}{others}."
 
-    def parts(self) -> Iterator[str | Grid]:
+    def parts(self) -> Iterator[Content]:
         yield f"{self.name}, {self.rows_in_words()}."
         head = ["column", "kind", "missing", "different", "reason", "becomes", "examples"]
         yield Grid(
@@ -176,6 +176,7 @@ class Inspection(Shown):
                 ]
                 for c in self.columns
             ],
+            words=(0, 1, 4, 5, 6),
         )
         yield self.classes_in_words() if self.classes else ""
         yield from (f"{one}." for one in self.remarks)

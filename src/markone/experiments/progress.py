@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Protocol
 
 from markone.errors import SettingsError
+from markone.reporting.meter import Meter, alone, requested_meter, usual_meter
 
 
 class StepProgress(Protocol):
@@ -31,33 +32,22 @@ class NoSteps:
 
 
 class StepBar:
-    """A progress bar on standard error, with the steps done, the remaining time, and the current step."""
+    """A bar with the steps done, the remaining time, and the current step."""
 
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self._progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=None),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self._task: Any = None
-        self._begun = False
+    def __init__(self, meter: Meter) -> None:
+        self.meter = meter
+        self.steps, self.done = 0, -1
 
     def start(self, steps: int) -> None:
-        self._task = self._progress.add_task("reading", total=steps)
-        self._progress.start()
+        self.steps = steps
+        self.meter.update("reading", 0, steps)
 
     def step(self, what: str) -> None:
-        self._progress.update(self._task, description=what, advance=1 if self._begun else 0)
-        self._begun = True
+        self.done += 1
+        self.meter.update(what, self.done, self.steps, f"{self.done:,} of {self.steps:,}")
 
     def close(self) -> None:
-        self._progress.stop()
+        self.meter.close()
 
 
 class StepLines(NoSteps):
@@ -76,17 +66,21 @@ class StepLines(NoSteps):
 
 @contextmanager
 def watching(progress: StepProgress | bool | None, steps: int) -> Iterator[StepProgress]:
-    """Yield the progress of an experiment. True means a bar on a terminal, and lines elsewhere."""
-    if progress is True:
-        shown: StepProgress = StepBar() if sys.stderr.isatty() else StepLines()
-    elif progress is None or progress is False:
+    """Yield the progress of an experiment. None means a bar where a person watches, after two seconds. True means a bar
+    at once, and lines where nobody watches."""
+    if progress is None or progress is True:
+        meter = usual_meter() if progress is None else requested_meter()
+        silent = NoSteps() if progress is None else StepLines()
+        shown: StepProgress = silent if meter is None else StepBar(meter)
+    elif progress is False:
         shown = NoSteps()
     elif hasattr(progress, "step"):
         shown = progress
     else:
         raise SettingsError("progress", f"must be True, False, or have the methods start, step and close: {progress!r}")
-    shown.start(steps)
-    try:
-        yield shown
-    finally:
-        shown.close()
+    with alone():
+        shown.start(steps)
+        try:
+            yield shown
+        finally:
+            shown.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from markone.features.spec import Features
 from markone.model.rules import Rule
 from markone.model.search_grids import Choice
 from markone.reporting.grids import Grid
+from markone.reporting.shown import Content, Shown
 
 TRIALS_SHOWN = 10
 
@@ -53,7 +55,7 @@ class Trial(Brief):
 
 
 @dataclass(frozen=True, repr=False)
-class Tuning(Brief):
+class Tuning(Shown):
     """The chosen settings and all trials. When printed, it shows a table.
 
     `train(source, features=tuning.features, **tuning.settings)` trains with these settings on all rows.
@@ -107,9 +109,7 @@ class Tuning(Brief):
             "trials": [trial.as_dict() for trial in self.trials],
         }
 
-    def __str__(self) -> str:
-        from textwrap import fill
-
+    def parts(self) -> Iterator[Content]:
         last = self.trials[-1].round
         ranked = sorted(self.trials, key=lambda trial: (-trial.round, trial is not self.chosen, -trial.score))
         rows = [
@@ -124,12 +124,14 @@ class Tuning(Brief):
             for trial in ranked[:TRIALS_SHOWN]
         ]
         finalists = sum(trial.round == last for trial in self.trials)
-        heading = f"Tuning made {len(self.trials) - finalists:,} trials, and a final of {finalists} by {self.design}."
-        lines = [heading, "", str(Grid([["settings", "round", "rows", "passes", "accuracy", "seconds"]], rows))]
+        yield f"Tuning made {len(self.trials) - finalists:,} trials, and a final of {finalists} by {self.design}."
+        yield ""
+        yield Grid([["settings", "round", "rows", "passes", "accuracy", "seconds"]], rows)
         more = len(self.trials) - TRIALS_SHOWN
         if more > 0:
-            lines.append(f"... and {more:,} more")
-        return "\n".join([*lines, "", fill(f"{self.verdict()} No test data were read.", 80)])
+            yield f"... and {more:,} more"
+        yield ""
+        yield f"{self.verdict()} No test data were read."
 
     def verdict(self) -> str:
         """Return what was chosen, and why."""

@@ -26,6 +26,7 @@ from markone.experiments.loo import what_learns
 from markone.experiments.progress import StepProgress, watching
 from markone.experiments.splits import Plan, Split
 from markone.experiments.trials import Trial, Tuning
+from markone.extras import need
 from markone.features.choices import choose
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
@@ -130,6 +131,7 @@ def tune(
     >>> tuning.settings, tuning.kept
     ({'rule': 'perceptron'}, True)
     """
+    need("sklearn", "scipy")
     given: dict[str, Any] = {**({} if rule is None else {"rule": rule}), **settings}
     check_given(given)
     check_named("scaled", switch, scaled)

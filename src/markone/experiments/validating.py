@@ -13,6 +13,7 @@ from markone.experiments.loo import left_out
 from markone.experiments.progress import StepProgress, watching
 from markone.experiments.splits import Method, Plan, Split
 from markone.experiments.validation import Validation, about_rows, fold_of, result
+from markone.extras import need
 from markone.features.spec import Features, Function
 from markone.learning import table_defaults
 from markone.learning.reading import opened
@@ -92,6 +93,7 @@ def validate(
     >>> [len(fold.rows) for fold in validation.folds], validation.mean
     ([10, 10, 10], 1.0)
     """
+    need("sklearn", "scipy")
     plan = Plan(method=method, folds=folds, repeats=repeats, share=share, seed=seed)
     given: dict[str, Any] = {**({} if rule is None else {"rule": rule}), **settings}
     way, regression = way_of(estimator, given, seed, features, functions)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -18,8 +18,10 @@ from markone.experiments.splits import Method, Plan, Split
 from markone.experiments.statistics import Calibration, Interval, corrected_interval, interval_of_mean, wilson
 from markone.learning.samples import Sample
 from markone.model.evaluation import no_better
-from markone.model.history import History
+from markone.model.history import History, thinned
+from markone.reporting.charts import Chart, Line
 from markone.reporting.grids import Grid, plain_number
+from markone.reporting.shown import Content, Shown
 
 Metric = Literal["accuracy", "mean squared error"]
 FOLDS_SHOWN = 20
@@ -75,7 +77,7 @@ class Fold(Brief):
 
 
 @dataclass(frozen=True, repr=False)
-class Validation(Brief):
+class Validation(Shown):
     """The result of a validation. When printed, it shows a table."""
 
     method: Method
@@ -245,18 +247,34 @@ class Validation(Brief):
             "remarks": self.remarks,
         }
 
-    def __str__(self) -> str:
+    def parts(self) -> Iterator[Content]:
         low, high = map(self._shown, self.interval)
         spread = "" if self.std is None else f", standard deviation {self._shown(self.std)}"
-        lines = [
-            *self._warning(),
-            f"{self.name}: {self.metric} {self._shown(self.mean)}, 95% interval {low} to {high}{spread}.",
-            f"{self._tests_in_words()}.",
-        ]
+        yield from self._warning()
+        yield f"{self.name}: {self.metric} {self._shown(self.mean)}, 95% interval {low} to {high}{spread}."
+        yield f"{self._tests_in_words()}."
         if len(self.folds) > 1:
-            lines += ["", *str(self._grid()).split("\n")]
-        lines += [*([""] if self.curve() else []), *self._curve_lines()]
-        return "\n".join([*lines, *([""] if self.remarks else []), *self.remarks])
+            yield from ("", self._grid())
+        if self.curve():
+            yield from ("", *self._curve_parts())
+        if self.remarks:
+            yield from ("", *self.remarks)
+
+    def contents(self) -> Iterator[Content]:
+        yield from self.parts()
+        points = self.curve()
+        epochs = [point.epoch for point in points]
+        curves = {
+            "last": [point.last for point in points if point.last is not None],
+            "averaged": [point.averaged for point in points if point.averaged is not None],
+        }
+        lines = [
+            Line(epochs, values, name, number)
+            for number, (name, values) in enumerate(curves.items())
+            if len(values) == len(epochs)
+        ]
+        if len(points) > 1 and lines:
+            yield Chart(tuple(lines), "Accuracy after each pass", x="pass")
 
     @cached_property
     def majority(self) -> float | None:
@@ -302,26 +320,20 @@ class Validation(Brief):
             rows.append(["...", "", "", "", "", ""])
         return Grid([["fold", "learned", "tested", "accuracy" if self.classes else "error", "passes", "seconds"]], rows)
 
-    def _curve_lines(self) -> list[str]:
+    def _curve_parts(self) -> Iterator[Content]:
         points = self.curve()
         if len(points) < 2:
-            return []
-        shown = points if len(points) <= ALL_SHOWN else [points[i] for i in thinned(len(points))]
+            return
+        shown = [points[i] for i in thinned(len(points), ALL_SHOWN)]
         averaged = any(point.averaged is not None for point in points)
         head = ["after pass", *(["last", "averaged"] if averaged else ["accuracy"])]
         rows = []
         for point in shown:
             values = [point.last, *([point.averaged] if averaged else [])]
             rows.append([str(point.epoch), *("-" if value is None else f"{value:.2%}" for value in values)])
-        lines = str(Grid([head], rows)).split("\n")
+        yield Grid([head], rows)
         if self.over_training is not None:
-            lines.append(f"Overfitting: accuracy falls after pass {self.over_training}.")
-        return lines
-
-
-def thinned(count: int) -> list[int]:
-    """Return the first, the last, and some evenly spaced numbers between them."""
-    return sorted({round(place) for place in np.linspace(0, count - 1, ALL_SHOWN)})
+            yield f"Overfitting: accuracy falls after pass {self.over_training}."
 
 
 def fold_of(sample: Sample, split: Split, answer: Answer) -> Fold:

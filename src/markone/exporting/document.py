@@ -33,6 +33,10 @@ def document_of(model: Model) -> Document:
     rule = model.settings.rule
     if model.settings.traits.family not in FAMILIES or model.scorer.kind not in WEIGHTS:
         raise SettingsError("rule", f"is {rule!r}; only models whose score is a sum over features can be exported")
+    if model.several is not None:
+        raise DataError(
+            "a model of several labels cannot be exported; export each label: model.of_label(label).export(...)"
+        )
     weights, bias, once = WEIGHTS[model.scorer.kind](model)
     labels = [plain_label(label) for label in model.classes]
     parts = parts_of(model.features, weights, once)

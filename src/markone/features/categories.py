@@ -165,6 +165,8 @@ def encode(name: str, array: Any) -> tuple[Codes, list[str | None]]:
 
     Categories are compared as texts, because one file may have 4 and another "4". Several numbers may have one text.
     """
+    if isinstance(array, list):
+        return np.arange(len(array), dtype=np.int32), array
     import pyarrow as pa
 
     has_dictionary = pa.types.is_dictionary(array.type)

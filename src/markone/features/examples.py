@@ -19,21 +19,27 @@ from markone.data.source import BadLines, Batch, Column, GivenRows, Names, Sourc
 from markone.data.strings import Strings
 from markone.data.tables import BATCH_ROWS
 from markone.errors import DataError, did_you_mean, warn
+from markone.extras import installed
+from markone.features.plain_examples import without_arrow
 
 
 def batches_of(examples: Any, columns: tuple[Column, ...]) -> Iterator[Batch]:
     """The examples as batches with these columns. If some columns are absent, their values are missing."""
     if isinstance(examples, Source):
         return completed(examples, columns).batches()
+    if is_file(examples, columns):
+        return open_source(examples, columns).batches()
     if isinstance(examples, str) and not any(column.kind == "text" for column in columns):
-        raise DataError(
-            f"the model does not predict texts such as {examples[:30]!r}; to read a file, give its pathlib.Path"
-        )
+        raise DataError(f"the model does not predict texts, and {examples[:80]!r} is not the name of a file")
     if is_one(examples, columns):
-        examples = [examples]
+        row = row_of_frame(examples, columns)
+        examples = [examples if row is None else row]
     if is_empty(examples):
         return iter(())
-    return in_memory(examples, columns) or open_source(examples, columns).batches()
+    batches = in_memory(examples, columns)
+    if batches is None and not installed("pyarrow"):
+        batches = without_arrow(examples, columns)
+    return open_source(examples, columns).batches() if batches is None else batches
 
 
 def open_source(examples: Any, columns: tuple[Column, ...]) -> Source:
@@ -51,7 +57,8 @@ def opened(examples: Any, columns: tuple[Column, ...], target: Any = None) -> So
     names = names_in(examples)
     if names is None:
         return read(examples, target=target)
-    kinds = {column.name: column.kind for column in columns if column.name in names}
+    found = ((named_like(column.name, names), column.kind) for column in columns)
+    kinds = {name: kind for name, kind in found if name is not None}
     if not kinds:
         raise missing_column(columns[0].name, "the data", names)
     return read(examples, target=target, kinds=kinds)
@@ -61,6 +68,7 @@ def completed(source: Source, columns: tuple[Column, ...]) -> Source:
     """The source with these columns for prediction. Columns that it lacks have no values, with a warning; at least one
     column must be present.
     """
+    source = spelled(source, columns)
     names = source.column_names
     absent = [column for column in columns if column.name not in names]
     there = tuple(column for column in columns if column.name in names)
@@ -73,6 +81,25 @@ def completed(source: Source, columns: tuple[Column, ...]) -> Source:
         f"count{'' if several else 's'} as missing in every row.{did_you_mean(absent[0].name, names)}"
     )
     return Completed(fitting(source, there), columns)
+
+
+def spelled(source: Source, columns: tuple[Column, ...]) -> Source:
+    """The source with the names of these columns, for columns whose names differ only in spaces around them: files are
+    read without these, and frames have them."""
+    names = source.column_names
+    for column in columns:
+        name = named_like(column.name, names)
+        if name is not None and name != column.name:
+            source = Renamed(source, name, column.name)
+    return source
+
+
+def named_like(name: str, names: list[str]) -> str | None:
+    """The column of this name, or else the only one whose name differs only in spaces around it."""
+    if name in names:
+        return name
+    similar = [other for other in names if other.strip() == name.strip()]
+    return similar[0] if len(similar) == 1 else None
 
 
 def fitting(source: Source, columns: tuple[Column, ...]) -> Source:
@@ -97,6 +124,14 @@ class Renamed(Source):
     @property
     def bad(self) -> BadLines:  # type: ignore[override]
         return self.source.bad
+
+    @property
+    def column_names(self) -> list[str]:
+        return [self.new if name == self.old else name for name in self.source.column_names]
+
+    def with_columns(self, columns: tuple[Column, ...]) -> Source:
+        own = tuple(Column(self.old, one.kind) if one.name == self.new else one for one in columns)
+        return Renamed(self.source.with_columns(own), self.old, self.new)
 
     def batches(self) -> Iterator[Batch]:
         for batch in self.source.batches():
@@ -133,13 +168,35 @@ class Completed(Source):
 
 
 def is_one(examples: Any, columns: tuple[Column, ...]) -> bool:
-    """Whether it is a single example: a text, an image, or a dict of values that are not columns."""
+    """Whether it is a single example: a text, an image, a row of a frame, or a dict of values that are not columns."""
     if isinstance(examples, str):
-        return True
+        return not is_file(examples, columns)
     if isinstance(examples, Mapping):
         sets = {column.name for column in columns if column.kind in SET_KINDS}
         return not any(is_column(value) and not (name in sets and is_set(value)) for name, value in examples.items())
-    return isinstance(examples, np.ndarray) and examples.ndim == 2 and is_only(columns, "image")
+    if isinstance(examples, np.ndarray):
+        return examples.ndim == 2 and is_only(columns, "image")
+    return row_of_frame(examples, columns) is not None
+
+
+def row_of_frame(examples: Any, columns: tuple[Column, ...]) -> dict[str, Any] | None:
+    """The values of one row of a pandas frame by column: `frame.iloc[0]`, or one of `frame.itertuples()`. None if the
+    examples are something else, such as a column of a frame.
+    """
+    if isinstance(examples, tuple):
+        names, values = getattr(examples, "_fields", ()), examples
+    elif getattr(examples, "ndim", 0) == 1 and hasattr(examples, "index") and hasattr(examples, "to_numpy"):
+        names, values = tuple(examples.index), examples.to_numpy(object)
+    else:
+        return None
+    if not any(column.name in names for column in columns):
+        return None
+    return {str(name): value for name, value in zip(names, values, strict=True)}
+
+
+def is_file(examples: Any, columns: tuple[Column, ...]) -> bool:
+    """Whether it is the name of a file. To a model of texts alone, every string is a text."""
+    return isinstance(examples, str) and not is_only(columns, "text") and os.path.isfile(examples)
 
 
 def is_empty(examples: Any) -> bool:

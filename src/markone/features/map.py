@@ -35,6 +35,8 @@ from markone.features.precomputed import Given
 from markone.features.sets import Sets
 from markone.features.spec import AUTO, BEFORE, Features, Function, Text
 from markone.parallel import in_order
+from markone.reporting.grids import Grid
+from markone.reporting.shown import fragment_of
 from markone.storage.saved import Contents, Saved, damaged, joined
 
 BIAS = "BIAS"
@@ -69,6 +71,10 @@ class FeatureMap(Brief, Part):
     def in_brief(self) -> str:
         names = ", ".join(column.name for column in self.columns)
         return f"{'not fitted' if self._starts is None else f'{self.width:,} features'} of {names}"
+
+    def _repr_html_(self) -> str:
+        rows = [[column.name, str(column.kind)] for column in self.columns]
+        return fragment_of([f"Features: {self.in_brief()}", Grid([["column", "kind"]], rows, words=(0, 1))])
 
     def fit(self, source: Source, threads: int = 1) -> FeatureMap:
         """Fit the features on a source, which is read once."""

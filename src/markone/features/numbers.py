@@ -220,6 +220,8 @@ class Numbers(Part):
 
 def read_numbers(name: str, array: Any) -> NDArray[Any]:
     """The values of an Arrow array of numbers or booleans, if possible without a copy; NaN is a missing one."""
+    if isinstance(array, np.ndarray):
+        return array
     import pyarrow as pa
 
     kind = array.type

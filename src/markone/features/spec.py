@@ -27,6 +27,7 @@ from markone.checks import (
 from markone.data.source import Column
 from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.derived import made_columns
+from markone.reporting import html
 
 LONGEST_NGRAM = 5
 SUBWORDS = (2, 5)
@@ -440,6 +441,10 @@ class Features(Brief):
 
     def __str__(self) -> str:
         return as_toml(self.as_dict())
+
+    def _repr_html_(self) -> str:
+        changed = str(self)
+        return html.fragment([html.preformatted(changed) if changed else html.paragraph("Features: the defaults")])
 
 
 def with_defaults(spec: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:

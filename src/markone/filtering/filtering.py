@@ -20,6 +20,7 @@ from markone.data.kinds import written
 from markone.data.labels import KnownLabels
 from markone.data.source import Label
 from markone.errors import DataError, SettingsError, did_you_mean
+from markone.extras import need
 from markone.filtering.report import FilterReport
 from markone.filtering.rows import CODECS, LinesFile, ParquetRows, Rows, RowsFile, size_of, writing_lines
 from markone.model.evaluation import of_each_class
@@ -99,6 +100,7 @@ def filter_files(
     >>> report.kept, report.rows
     (1, 2)
     """
+    need("pyarrow")
     if not isinstance(model, Model):
         check_not_fasttext(os.fspath(model))
         model = load(model)

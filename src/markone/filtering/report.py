@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from markone.brief import Brief
-from markone.reporting.charts import Bars, bar_lines
-from markone.reporting.grids import SCREEN, counted, plain_number
+from markone.reporting.charts import Bars, Chart
+from markone.reporting.grids import counted, plain_number
+from markone.reporting.shown import Content, Shown
 
 MEGABYTE = 1e6
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class FilterReport(Brief):
+class FilterReport(Shown):
     """The result of `markone.filter_files`. It is printed in a few lines."""
 
     rows: int
@@ -49,18 +50,18 @@ class FilterReport(Brief):
         names = ("rows", "kept", "bad", "size", "seconds", "files", "value", "threshold", "edges", "counts", "share")
         return {name: getattr(self, name) for name in names}
 
-    def __str__(self) -> str:
+    def parts(self) -> Iterator[Content]:
         limit = "" if self.threshold is None else f", with {self.value} of at least {plain_number(self.threshold)}"
         files = counted(len(self.files), "file")
-        lines = [f"Kept {self.kept:,} of {self.rows:,} rows ({self.share:.1%}){limit}, in {files}."]
-        lines += [f"{self.bad:,} lines were skipped, because they cannot be used."] if self.bad else []
+        yield f"Kept {self.kept:,} of {self.rows:,} rows ({self.share:.1%}){limit}, in {files}."
+        if self.bad:
+            yield f"{self.bad:,} lines were skipped, because they cannot be used."
         if self.size:
             speed = f"{self.speed / MEGABYTE:,.0f} MB/s"
-            lines.append(f"Read {self.size / MEGABYTE:,.1f} MB in {self.seconds:,.1f} seconds ({speed}).")
+            yield f"Read {self.size / MEGABYTE:,.1f} MB in {self.seconds:,.1f} seconds ({speed})."
         if any(self.counts):
             names = [
                 f"{plain_number(low)} to {plain_number(high)}"
                 for low, high in zip(self.edges, self.edges[1:], strict=False)
             ]
-            lines += [f"Rows by {self.value}:", *bar_lines(Bars(names, self.counts), SCREEN)]
-        return "\n".join(lines)
+            yield Chart((Bars(names, self.counts),), f"Rows by {self.value}:")

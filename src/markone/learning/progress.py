@@ -1,11 +1,12 @@
-"""Shows the progress of training: a bar on a terminal, or a line for each pass in a log."""
+"""Shows the progress of training: a bar on a terminal or in a notebook, or a line for each pass in a log."""
 
 from __future__ import annotations
 
 import sys
-from typing import Any, Protocol
+from typing import Protocol
 
 from markone.model.history import Pass
+from markone.reporting.meter import Meter, requested_meter, usual_meter
 
 
 class Progress(Protocol):
@@ -41,54 +42,38 @@ class Silence:
 
 
 class Bar:
-    """A bar on standard error, with rows per second, the remaining time, and the result of the last pass."""
+    """A bar with rows per second, the remaining time, and the result of the last pass."""
 
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=None),
-            TextColumn("{task.fields[speed]}"),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self._reading: Any = None
+    def __init__(self, meter: Meter) -> None:
+        self.meter = meter
+        self.what = "reading"
+        self.epochs = self.done = self.total = 0
 
     def read(self, rows: int, share: float | None = None) -> None:
         """Show how many rows have been read, and which share of all, if that is known."""
-        if self._reading is None:
-            self._reading = self._progress.add_task("reading", total=None, speed="")
-            self._progress.start()
-        seconds = self._progress.tasks[-1].elapsed or 0.0
-        speed = f"{rows:,} rows" + (f", {rows / seconds:,.0f} rows/s" if seconds > 0 else "")
-        if share is None:
-            self._progress.update(self._reading, speed=speed)
-        else:
-            self._progress.update(self._reading, total=1.0, completed=min(share, 1.0), speed=speed)
+        seconds = self.meter.seconds
+        note = f"{rows:,} rows" + (f", {rows / seconds:,.0f} rows/s" if seconds > 0 else "")
+        self.meter.update(self.what, share or 0.0, None if share is None else 1.0, note)
 
     def start(self, rows: int, epochs: int) -> None:
-        if self._reading is not None:
-            self._progress.remove_task(self._reading)
-            self._reading = None
-        self._epochs = epochs
-        self._task = self._progress.add_task(f"pass 1 of {epochs}", total=rows * epochs, speed="")
-        self._progress.start()
+        self.meter.restart()
+        self.what, self.epochs, self.done, self.total = f"pass 1 of {epochs}", epochs, 0, rows * epochs
+        self.advance(0)
 
     def advance(self, rows: int) -> None:
-        speed = self._progress.tasks[-1].speed
-        self._progress.update(self._task, advance=rows, speed=f"{speed:,.0f} rows/s" if speed else "")
+        self.done += rows
+        seconds = self.meter.seconds
+        note = f"{self.done / seconds:,.0f} rows/s" if self.done and seconds > 0 else ""
+        self.meter.update(self.what, self.done, self.total, note)
 
     def finish_pass(self, result: Pass) -> None:
         held_out = "" if result.holdout is None else f", {result.holdout:.1%} held out"
         wrong = "" if result.mistakes is None else f", last {result.mistakes:,} wrong"
-        current = f"pass {min(result.epoch + 1, self._epochs)} of {self._epochs}"
-        self._progress.update(self._task, description=f"{current}{wrong}{held_out}")
+        self.what = f"pass {min(result.epoch + 1, self.epochs)} of {self.epochs}{wrong}{held_out}"
+        self.advance(0)
 
     def close(self) -> None:
-        self._progress.stop()
+        self.meter.close()
 
 
 class PassLines(Silence):
@@ -98,6 +83,13 @@ class PassLines(Silence):
         print(sentence(result), file=sys.stderr)
 
 
-def visible_progress() -> Progress:
-    """Return a bar if standard error is a terminal, otherwise lines for a log."""
-    return Bar() if sys.stderr.isatty() else PassLines()
+def progress_of(wish: Progress | bool | None) -> Progress:
+    """Return what shows progress. None means a bar where a person watches, after two seconds. True means a bar at once,
+    or lines for a log where nobody watches."""
+    if wish is None:
+        usual = usual_meter()
+        return Silence() if usual is None else Bar(usual)
+    if wish is True:
+        requested = requested_meter()
+        return PassLines() if requested is None else Bar(requested)
+    return Silence() if wish is False else wish

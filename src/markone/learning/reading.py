@@ -160,7 +160,7 @@ def opened(what: Any, target: Any, threads: int | None) -> Source:
         raise second_target()
     source: Source = what if isinstance(what, Source) else read(what, target=target, threads=threads)
     if source.target is None:
-        raise no_target()
+        raise no_target(source)
     return source
 
 

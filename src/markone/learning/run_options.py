@@ -12,7 +12,7 @@ from markone.data.budget import LEAST, memory_budget
 from markone.errors import Setting, SettingsError
 from markone.learning.checkpoints import Checkpoints, Path
 from markone.learning.interruption import Interruption
-from markone.learning.progress import Progress, Silence, visible_progress
+from markone.learning.progress import Progress, Silence, progress_of
 from markone.model.history import Pass
 from markone.parallel import count_threads
 
@@ -54,13 +54,11 @@ class RunOptions:
             raise SettingsError("resume", ("needs the file of the checkpoint: ", *where))
         if callback is not None and not callable(callback):
             raise SettingsError("callback", f"must be a function, not {callback!r}")
-        if isinstance(progress, bool):
-            progress = visible_progress() if progress else None
         return cls(
             checkpoints=checkpoints,
             resume_from=resumed if resumed and os.path.exists(resumed) else None,
             callback=callback,
-            progress=progress or Silence(),
+            progress=progress_of(progress),
             threads=count_threads(threads),
             memory=memory_budget(memory),
         )

@@ -113,7 +113,7 @@ def open_regression(source: Any, target: Any, threads: int | None, memory: int |
         if target is not None:
             raise second_target()
         if source.target is None:
-            raise no_target()
+            raise no_target(source)
         held = Held(source, budget)
         values = numbers_of(held.labels, held.target)[held.label_numbers()]
     elif isinstance(target, str):

@@ -144,7 +144,8 @@ def train(
     callback
         A function that is called with each pass; training ends when it returns True.
     progress
-        True for a progress bar on a terminal, or lines elsewhere; or an object with the methods of `Progress`.
+        By default, a bar is shown on a terminal or in a notebook if the work takes more than two seconds. True shows
+        it at once, or prints lines elsewhere. False shows nothing. Or an object with the methods of `Progress`.
     bounds
         True to compute the mistake bound of the perceptron, as `model.history.bounds`: how many mistakes the theory
         allows, and the largest possible margin. It can also be the margin of a plane that you know. This needs the rule

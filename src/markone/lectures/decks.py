@@ -7,6 +7,7 @@ import re
 from functools import cache
 
 from markone.errors import SettingsError, did_you_mean
+from markone.extras import need
 from markone.lectures.topic import Deck, Demonstration, Topic
 
 NUMBER_LENGTH = 3
@@ -327,5 +328,6 @@ def lecture(deck: str, topic: str) -> Demonstration:
     sum                          +3
     The activation is 3, which is greater than 0: spam.
     """
+    need("pyarrow", "sklearn", "scipy")
     one = topic_of(deck, topic)
     return Demonstration(deck_of(deck), one, one.show())

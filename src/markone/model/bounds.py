@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.brief import Brief
 from markone.reporting.grids import plain_number
+from markone.reporting.shown import Content, Shown
 
 MOST_POINTS = 500
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Bounds(Brief):
+class Bounds(Shown):
     """The numbers in the mistake bound, for a perceptron that starts at 0 and takes steps of 1.
 
     Let R be the length of the longest example, and γ the margin of any plane that separates the examples. Then after
@@ -109,6 +109,9 @@ class Bounds(Brief):
             )
         if self.bias:
             yield "The bias counts here as the weight of a feature that is always 1."
+
+    def parts(self) -> Iterator[Content]:
+        return self.sentences()
 
     def __str__(self) -> str:
         return "\n".join(self.sentences())

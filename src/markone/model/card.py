@@ -85,7 +85,7 @@ def in_html(section: Section) -> Iterator[str]:
     yield f"<h2>{html.escaped(section.title)}</h2>"
     yield from map(html.paragraph, section.sentences)
     if section.rows:
-        yield html.table(Grid([list(section.heads)], [list(row) for row in section.rows]))
+        yield html.table(Grid([list(section.heads)], [list(row) for row in section.rows], words=(0, 1)))
 
 
 def marked_down(text: str) -> str:
@@ -104,6 +104,20 @@ def card_of(model: Model, name: str | None = None) -> Card:
     title = name or f"A model of {model.target!r}" if model.target or name else "A model"
     parts = (about, data, training, figures, features, limits)
     return Card(title, tuple(part(model) for part in parts))
+
+
+def overview(model: Model) -> Iterator[str | Grid]:
+    """Return what a notebook shows of a model: what it is, how good it is, and its strongest features."""
+    yield f"Model: {model.in_brief()}"
+    for part in (data(model), figures(model)):
+        yield from part.sentences
+    rows = figures(model).rows
+    if rows:
+        yield Grid([], [list(row) for row in rows])
+    strong = features(model)
+    yield from strong.sentences
+    if strong.rows:
+        yield Grid([list(strong.heads)], [list(row) for row in strong.rows], words=(0, 1))
 
 
 def about(model: Model) -> Section:
@@ -167,7 +181,7 @@ def figures(model: Model) -> Section:
         used = next((one.holdout for one in history if one.epoch == best), held[-1]) if best else held[-1]
         what = "held-out accuracy" if model.several is None else "held-out examples whose labels are all right"
         rows.append((what, f"{used:.1%}" if used is not None else "unknown"))
-    if history.majority is not None:
+    if history.majority is not None and not model.predicts_numbers:
         what = "class" if model.several is None else "set of labels"
         rows.append((f"accuracy of always predicting the most frequent {what}", f"{history.majority:.1%}"))
     last = history[-1] if len(history) else None

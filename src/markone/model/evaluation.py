@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -13,26 +12,26 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.brief import Brief
 from markone.data.labels import KnownLabels
 from markone.data.source import UNLABELLED, Label
 from markone.errors import DataError
 from markone.model.decisions import ABSTAINED, Abstention, Threshold
-from markone.reporting.grids import cells, label_in_words
+from markone.reporting.grids import SCREEN, Facts, Grid, cells, label_in_words
+from markone.reporting.shown import Content, Shown
 
 NORMAL_95 = 1.959963984540054
 MOST_IN_MATRIX = 12
 MOST_IN_TABLE = 24
 CONFUSIONS_SHOWN = 10
 LABEL_WIDTH = 20
-SCREEN = 80
+MEASURE_WIDTH = 8
 STRANGERS_SHOWN = 5
 BINS = 10
 """The number of groups of probabilities for the calibration error."""
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation(Brief):
+class Evaluation(Shown):
     """The result of a model on labelled examples. It prints as a table."""
 
     classes: list[Label]
@@ -179,43 +178,46 @@ class Evaluation(Brief):
             ],
         }
 
-    def __str__(self) -> str:
+    def parts(self) -> Iterator[Content]:
         label, share = self.majority
+        if not self.threshold:
+            yield from no_better(self.accuracy, share, f"{self.total:,} examples")
+        yield f"{self.right:,} of {self.total:,} examples are right."
+        if self.unknown:
+            names = ", ".join(map(shown, self.strangers)) + (", ..." if len(self.strangers) == STRANGERS_SHOWN else "")
+            yield f"{self.unknown:,} have labels that the model does not know, and count as mistakes: {names}"
+        if self.abstained:
+            yield f"For {self.abstained:,} more, the model makes no prediction."
+        if self.unlabelled:
+            yield f"{self.unlabelled:,} more have no label and were skipped."
+        yield ""
+        yield Facts([*self._measures(label, share)], least=MEASURE_WIDTH)
+        yield ""
+        yield by_class("class", self)
+        matrix = self._matrix() if len(self.classes) <= MOST_IN_MATRIX else None
+        fits = matrix is not None and max(cells(line) for line, _ in matrix.lines(10**6)) <= SCREEN
+        if (last := matrix if fits else self._largest()) is not None:
+            yield ""
+            yield last
+
+    def _measures(self, majority: Label, share: float) -> Iterator[tuple[str, str, str]]:
         low, high = self.interval
-        facts = [
-            ("accuracy", f"{self.accuracy:.2%}", f"95% interval: {low:.2%} to {high:.2%}"),
-            ("majority", f"{share:.2%}", f"by always predicting {shown(label)}"),
-        ]
+        yield "accuracy", f"{self.accuracy:.2%}", f"95% interval: {low:.2%} to {high:.2%}"
+        yield "majority", f"{share:.2%}", f"by always predicting {shown(majority)}"
         if self.log_loss is not None:
-            facts.append(("log-loss", f"{self.log_loss:.4f}", ""))
+            yield "log-loss", f"{self.log_loss:.4f}", ""
         if self.brier is not None and self.calibration_error is not None:
-            facts.append(("Brier", f"{self.brier:.4f}", ""))
-            facts.append(("ECE", f"{self.calibration_error:.2%}", "the mean error of probabilities"))
+            yield "Brier", f"{self.brier:.4f}", ""
+            yield "ECE", f"{self.calibration_error:.2%}", "the mean error of probabilities"
         if self.threshold is not None:
             note = f"{shown(self.classes[1])} is predicted from this score on, for {self.threshold.aim}"
-            facts.append(("threshold", f"{self.threshold.score:.4g}", note))
+            yield "threshold", f"{self.threshold.score:.4g}", note
         if self.abstention is not None:
             left_out = self.abstained / (self.abstained + self.total)
             note = f"without a prediction, for an error of at most {self.abstention.error:.2%}"
-            facts.append(("abstained", f"{left_out:.2%}", note))
-        lines = [
-            *([] if self.threshold else no_better(self.accuracy, share, f"{self.total:,} examples")),
-            f"{self.right:,} of {self.total:,} examples are right.",
-        ]
-        if self.unknown:
-            names = ", ".join(map(shown, self.strangers)) + (", ..." if len(self.strangers) == STRANGERS_SHOWN else "")
-            lines.append(f"{self.unknown:,} have labels that the model does not know, and count as mistakes: {names}")
-        if self.abstained:
-            lines.append(f"For {self.abstained:,} more, the model makes no prediction.")
-        if self.unlabelled:
-            lines.append(f"{self.unlabelled:,} more have no label and were skipped.")
-        lines += ["", *(f"{name:<10}{value:>8}  {note}".rstrip() for name, value, note in facts), ""]
-        lines += [*by_class("class", self), ""]
-        matrix = self._matrix() if len(self.classes) <= MOST_IN_MATRIX else []
-        fits = bool(matrix) and max(map(len, matrix)) <= SCREEN
-        return "\n".join([*lines, *(matrix if fits else self._largest())]).rstrip()
+            yield "abstained", f"{left_out:.2%}", note
 
-    def _matrix(self) -> list[str]:
+    def _matrix(self) -> Grid:
         names = list(map(shown, self.classes))
         counts = [[f"{count:,}" for count in row] for row in self.confusion.tolist()]
         if self.unknown:
@@ -223,14 +225,12 @@ class Evaluation(Brief):
             counts.append([f"{count:,}" for count in strangers])
             names = [*names, "unknown"]
         header = ["is \\ said", *names[: len(self.classes)]]
-        return columns([header, *([name, *row] for name, row in zip(names, counts, strict=True))])
+        return Grid([header], [[name, *row] for name, row in zip(names, counts, strict=True)])
 
-    def _largest(self) -> list[str]:
-        found = self.confusions()
-        if not found:
-            return []
-        rows = [[shown(truth), shown(said), f"{count:,}"] for truth, said, count in found]
-        return columns([["is", "said", "examples"], *rows], texts=2)
+    def _largest(self) -> Grid | None:
+        """Return the most frequent mistakes, or None if there are none."""
+        rows = [[shown(truth), shown(said), f"{count:,}"] for truth, said, count in self.confusions()]
+        return Grid([["is", "said", "examples"]], rows, words=(0, 1)) if rows else None
 
 
 def no_better(accuracy: float, majority: float, on: str, rule: str = "another rule") -> list[str]:
@@ -238,18 +238,15 @@ def no_better(accuracy: float, majority: float, on: str, rule: str = "another ru
 
     >>> no_better(0.9, 0.6, "the test")
     []
-    >>> print("\\n".join(no_better(0.55, 0.6, "the test")))
-    The model is no better than always predicting the most frequent class: 55.0%
-    right on the test, against 60.0%. Try another rule, other features or more data;
-    or the labels do not depend on these features.
+    >>> print(*no_better(0.55, 0.6, "the test"))  # doctest: +ELLIPSIS
+    The model is no better than always predicting the most frequent class: 55.0% right on the test, against 60.0%...
     """
     if accuracy > majority or majority == 1:
         return []
-    return textwrap.wrap(
+    return [
         f"The model is no better than always predicting the most frequent class: {accuracy:.1%} right on {on}, against "
-        f"{majority:.1%}. Try {rule}, other features or more data; or the labels do not depend on these features.",
-        SCREEN,
-    )
+        f"{majority:.1%}. Try {rule}, other features or more data; or the labels do not depend on these features."
+    ]
 
 
 class EvaluationTally:
@@ -386,28 +383,16 @@ class OfClasses(Protocol):
     def support(self) -> NDArray[np.int64]: ...
 
 
-def by_class(title: str, of: OfClasses) -> list[str]:
-    """Return the lines of a table with a line for each class; of many classes, only for the worst."""
+def by_class(title: str, of: OfClasses) -> Grid:
+    """Return a table with a line for each class; of many classes, only for the worst."""
     order = list(range(len(of.classes)))
     if len(order) > MOST_IN_TABLE:
         order = [i for i in np.argsort(of.f1, kind="stable").tolist() if of.support[i]][:MOST_IN_TABLE]
         title = f"worst {len(order)}"
     shares = (of.precision, of.recall, of.f1)
     rows = [[shown(of.classes[i]), *(f"{share[i]:.2%}" for share in shares), f"{of.support[i]:,}"] for i in order]
-    return columns([[title, "precision", "recall", "F1", "examples"], *rows])
+    return Grid([[title, "precision", "recall", "F1", "examples"]], rows)
 
 
 def shown(label: Label) -> str:
     return label_in_words(label, LABEL_WIDTH)
-
-
-def columns(rows: list[list[str]], texts: int = 1) -> list[str]:
-    """Return the lines of a table: the first `texts` columns are left-aligned, the numbers right-aligned."""
-    widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(padded(row, widths, texts)).rstrip() for row in rows]
-
-
-def padded(row: list[str], widths: list[int], texts: int) -> Iterator[str]:
-    for i, (cell, width) in enumerate(zip(row, widths, strict=True)):
-        spaces = " " * (width - cells(cell))
-        yield cell + spaces if i < texts else spaces + cell

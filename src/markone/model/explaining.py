@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,92 +24,19 @@ from markone.model.counts import STRONGEST, Counts, Weights, strongest
 from markone.model.decisions import ABSTAINED, Threshold
 from markone.model.several_labels import against as negated
 from markone.model.shapes import Shapes, shapes_of
-from markone.reporting import html
-from markone.reporting.charts import Chart
-from markone.reporting.grids import SCREEN, Grid, counted, label_in_words, plain_number, signed_numbers, visible
-from markone.reporting.marking import MarkedText, mark
+from markone.reporting.grids import Grid, counted, label_in_words, plain_number, signed_numbers
+from markone.reporting.marking import MarkedText, Vocabulary, mark
+from markone.reporting.shown import Content, Shown, fragment_of
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
-    from rich.text import Text
-
     from markone.model.model import Model
 
+EXPLANATIONS_SHOWN = 5
+"""The largest number of explanations that a notebook shows."""
 SHAPES_SHOWN = 4
 """The largest number of curves, and of pairs, that a terminal shows."""
 LABEL_WIDTH = 10
 """The largest width of a label above a column."""
-
-
-class Shown(Brief):
-    """A result that can be shown as plain text, on a terminal, as HTML and in a notebook."""
-
-    __slots__ = ()
-
-    def parts(self) -> Iterator[str | Grid | Chart | list[MarkedText]]:
-        """Return sentences, tables, charts and marked texts, in the order of reading."""
-        raise NotImplementedError
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return all of it for JSON."""
-        raise NotImplementedError
-
-    def __str__(self) -> str:
-        """Return the text without colours, for a screen of 80 columns."""
-        return "\n".join(as_plain(part) for part in self.parts() if not isinstance(part, list))
-
-    def html(self) -> str:
-        """Return a complete page, which can be saved and opened in a browser."""
-        return html.page("Explanation", self._repr_html_())
-
-    def _repr_html_(self) -> str:
-        return html.fragment(line for part in self.parts() for line in as_html(part))
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        colours = console.color_system is not None and not console.no_color
-        for part in self.parts():
-            yield from as_rich(part, colours, options.max_width)
-
-
-def as_plain(part: str | Grid | Chart) -> str:
-    return textwrap.fill(visible(part), SCREEN) if isinstance(part, str) else str(part)
-
-
-def as_html(part: str | Grid | Chart | list[MarkedText]) -> Iterator[str]:
-    if isinstance(part, str):
-        yield from [html.paragraph(part)] if part else []
-    elif isinstance(part, Chart):
-        yield html.chart(part)
-    elif isinstance(part, Grid):
-        yield html.table(part)
-    else:
-        for text in part:
-            yield from [html.title(text.column)] if len(part) > 1 else []
-            yield html.marked(text, largest_mark(part))
-
-
-def as_rich(part: str | Grid | Chart | list[MarkedText], colours: bool, width: int) -> Iterator[Text]:
-    """Return the lines as `Text`, because rich would look for markup in strings."""
-    from rich.text import Text
-
-    if isinstance(part, str):
-        yield Text(visible(part))
-    elif isinstance(part, Chart):
-        yield from (Text(line, no_wrap=True, overflow="crop") for line in part.lines(min(width, SCREEN)))
-    elif isinstance(part, Grid):
-        styles = {"head": "bold", "row": "", "last": "bold"}
-        for line, kind in part.lines(width):
-            yield Text(line, style=styles[kind], no_wrap=True, overflow="crop")
-    else:
-        for text in part:
-            yield from [Text(f"{visible(text.column)}:", style="bold")] if len(part) > 1 else []
-            largest = largest_mark(part)
-            yield text.rich(largest) if colours else Text(text.plain(largest))
-        yield Text()
-
-
-def largest_mark(texts: list[MarkedText]) -> float:
-    return max((text.largest for text in texts), default=0.0)
 
 
 # ---- one prediction
@@ -189,7 +115,7 @@ class Explanation(Shown):
         }
         return found if len(self.tables) == 1 else {**found, "difference": self.difference.as_dict()}
 
-    def parts(self) -> Iterator[str | Grid | Chart | list[MarkedText]]:
+    def parts(self) -> Iterator[Content]:
         score, supported = f"{self.difference.score:.6g}", label_in_words(self.difference.label)
         if self.runner_up is None:
             yield f"prediction: {score}"
@@ -263,11 +189,35 @@ class SeveralExplanation(Shown):
             "labels": [one.as_dict() for one in self.labels],
         }
 
-    def parts(self) -> Iterator[str | Grid | Chart | list[MarkedText]]:
+    def parts(self) -> Iterator[Content]:
         yield f"predictions: {', '.join(map(label_in_words, self.prediction)) or 'no label'}"
         for one in self.labels:
             yield ""
             yield from one.parts()
+
+
+class Explanations(Iterator[Any]):
+    """The explanations of several examples, which are made one after the other. A notebook shows the first of them."""
+
+    def __init__(self, explain: Callable[[], Iterator[Any]]) -> None:
+        self.explain = explain
+        self.running = explain()
+
+    def __next__(self) -> Any:
+        return next(self.running)
+
+    def __repr__(self) -> str:
+        return "<Explanations: an iterator, with one for each example>"
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.first()))
+
+    def _repr_html_(self) -> str:
+        return fragment_of([*(part for one in self.first() for part in one.contents())])
+
+    def first(self) -> Iterator[Any]:
+        """Return the first explanations. They are made again, so that none is missing in the iterator."""
+        return islice(self.explain(), EXPLANATIONS_SHOWN)
 
 
 def explain_examples(model: Model, examples: Any, top: int) -> Iterator[Explanation | SeveralExplanation]:
@@ -395,11 +345,11 @@ def features_of(
 def mark_texts(features: FeatureMap, texts: dict[str, bytes], products: dict[int, float]) -> list[MarkedText]:
     """Return the texts that have n-grams, marked by the contributions of their n-grams."""
     starts = accumulate((part.width for part in features.parts), initial=0)
-    by_column: dict[str, list[tuple[Ngrams, dict[int, float]]]] = {}
+    by_column: dict[str, list[tuple[Vocabulary, dict[int, float]]]] = {}
     for part, (begin, end) in zip(features.parts, pairwise(starts), strict=True):
         if isinstance(part, Ngrams):
             mine = {number - begin: value for number, value in products.items() if begin <= number < end}
-            by_column.setdefault(part.column, []).append((part, mine))
+            by_column.setdefault(part.column, []).append((part.vocabulary, mine))
     return [mark(column, texts[column], parts) for column, parts in by_column.items()]
 
 
@@ -488,16 +438,15 @@ class ModelExplanation(Shown):
             **(self.shapes.as_dict() if self.shapes else {}),
         }
 
-    def _repr_html_(self) -> str:
-        shown = [*self.tables(), *self.shapes.charts()]
-        return html.fragment(line for part in shown for line in as_html(part))
+    def contents(self) -> Iterator[Content]:
+        yield from (*self.tables(), *self.shapes.charts())
 
     def by_class(self, top: int) -> list[tuple[Label, list[str]]]:
         """Return for each class the names of the features that support it most."""
         sides = [side for side in self.sides if side.speaks_for]
         return [(side.label, [one.feature for one in side.strongest[:top]]) for side in sides]
 
-    def parts(self) -> Iterator[str | Grid | Chart | list[MarkedText]]:
+    def parts(self) -> Iterator[Content]:
         yield from self.tables()
         for chart in self.shapes.charts(SHAPES_SHOWN):
             yield ""

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 from markone.brief import Brief
 from markone.model.bounds import Bounds
+from markone.reporting.charts import Chart, Line
+from markone.reporting.grids import Grid, plain_number
+from markone.reporting.shown import Content, Shown
+
+PASSES_SHOWN = 20
 
 Stop = Literal["epochs", "converged", "optimum", "held-out", "loss", "callback", "interrupted", "given"]
 
@@ -58,7 +63,7 @@ class Pass(Brief):
 
 
 @dataclass(slots=True, repr=False)
-class History(Brief):
+class History(Shown):
     """The passes of one training, and why it ended."""
 
     passes: list[Pass] = field(default_factory=list)
@@ -93,3 +98,62 @@ class History(Brief):
 
     def __str__(self) -> str:
         return f"{len(self)} passes; stopped because {REASONS[self.stopped]}"
+
+    def parts(self) -> Iterator[Content]:
+        yield f"{self}."
+        if self.bounds is not None:
+            yield from self.bounds.sentences()
+        if self.passes:
+            yield self.grid()
+
+    def contents(self) -> Iterator[Content]:
+        yield from self.parts()
+        yield from self.charts()
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def grid(self) -> Grid:
+        """Return a table of the passes: the first, the last, and some between them if there are many."""
+        columns = [
+            ("pass", [f"{one.epoch:,}" for one in self]),
+            ("mistakes", ["" if one.mistakes is None else f"{one.mistakes:,}" for one in self]),
+            ("updates", [f"{one.updates:,}" for one in self]),
+            ("loss", ["" if one.loss is None else plain_number(one.loss) for one in self]),
+            ("held-out", ["" if one.holdout is None else f"{one.holdout:.2%}" for one in self]),
+            ("objective", ["" if one.objective is None else plain_number(one.objective) for one in self]),
+            ("seconds", ["" if one.seconds is None else f"{one.seconds:.3f}" for one in self]),
+        ]
+        there = [(name, cells) for name, cells in columns if any(cells)]
+        shown = thinned(len(self), PASSES_SHOWN)
+        return Grid([[name for name, _ in there]], [[cells[i] for _, cells in there] for i in shown])
+
+    def charts(self) -> Iterator[Chart]:
+        """Draw what changes from pass to pass: the held-out accuracy, and the share of mistakes or the loss."""
+        epochs = [one.epoch for one in self]
+        if len(epochs) < 2:
+            return
+        last, averaged = ([getattr(one, f"holdout_{which}") for one in self] for which in ("last", "averaged"))
+        lines = [("last weights", last, 1), ("averaged", averaged, 0)]
+        held = [Line(epochs, values, name, number) for name, values, number in lines if None not in values]
+        if held:
+            yield Chart(tuple(held), "Held-out accuracy", x="pass")
+        for title, values in (
+            ("Mistakes in each pass", [one.mistakes for one in self]),
+            ("Loss", [one.loss for one in self]),
+        ):
+            known = [value for value in values if value is not None]
+            if len(known) == len(epochs):
+                yield Chart((Line(epochs, known),), title, x="pass")
+                return
+
+
+def thinned(count: int, most: int) -> list[int]:
+    """Return the first, the last, and some evenly spaced numbers between them, at most this many.
+
+    >>> thinned(3, 5), thinned(100, 4)
+    ([0, 1, 2], [0, 33, 66, 99])
+    """
+    if count <= most:
+        return list(range(count))
+    return sorted({round(i * (count - 1) / (most - 1)) for i in range(most)})

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.brief import Brief
 from markone.errors import DataError
-from markone.model.evaluation import columns, log_probabilities, squared_errors
+from markone.model.evaluation import log_probabilities, squared_errors
 from markone.model.margins import functional_margins
+from markone.reporting.grids import Grid
+from markone.reporting.shown import Content, Shown
 
 NAMES = {
     "zero_one": "0/1",
@@ -33,7 +35,7 @@ the sum over all classes, with the target 0 for the wrong ones."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Losses(Brief):
+class Losses(Shown):
     """The losses of a model as sums over examples; `mean` contains the means. It prints as a table.
 
     The margin is the score of the right class minus that of the best wrong class: y·s for two classes, of which the
@@ -69,14 +71,14 @@ class Losses(Brief):
         sums = {name: getattr(self, name) for name in FORMULAS}
         return {"examples": self.examples, "sum": sums, "mean": self.mean}
 
-    def __str__(self) -> str:
+    def parts(self) -> Iterator[Content]:
+        letters = "m is the margin, p the probability of the right class, y = 1 its target."
+        yield f"{self.examples:,} examples; {letters}"
         rows = [
             [NAMES[name], formula, f"{getattr(self, name):,.6g}", f"{self.mean[name]:,.6g}"]
             for name, formula in FORMULAS.items()
         ]
-        table = columns([["loss", "of one", "sum", "mean"], *rows], texts=2)
-        letters = "m is the margin, p the probability of the right class, y = 1 its target."
-        return "\n".join([f"{self.examples:,} examples; {letters}", *table])
+        yield Grid([["loss", "of one", "sum", "mean"]], rows, words=(0, 1))
 
 
 class LossTally:
@@ -117,7 +119,8 @@ def losses(scores: NDArray[Any], labels: NDArray[Any], classes: int) -> Losses:
     """Return the losses of scores, with one row for each example, for these right classes.
 
     >>> print(losses(np.array([[2.0], [0.5], [-1.0]]), np.array([1, 1, 1]), classes=2))
-    3 examples; m is the margin, p the probability of the right class, y = 1 its target.
+    3 examples; m is the margin, p the probability of the right class, y = 1 its
+    target.
     loss           of one              sum      mean
     0/1            [m ≤ 0]               1  0.333333
     perceptron     max(-m, 0)            1  0.333333

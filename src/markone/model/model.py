@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from markone.model.calibrator import Calibrator
 from markone.model.counts import Counts
 from markone.model.decisions import ABSTAINED, Abstention, Threshold
 from markone.model.evaluation import EvaluationTally, log_probabilities, of_each_class
-from markone.model.explaining import Explanation, SeveralExplanation, check_top, explain_examples
+from markone.model.explaining import Explanation, Explanations, SeveralExplanation, check_top, explain_examples
 from markone.model.file import making, parts_of, to_saved
 from markone.model.given_models import parts_of_tables, parts_of_weights
 from markone.model.given_weights import WeightsByName
@@ -42,6 +43,7 @@ from markone.model.text_scoring import TextScoring
 from markone.model.worst_errors import WorstError, worst_errors
 from markone.parallel import count_threads, in_order
 from markone.reporting.grids import counted
+from markone.reporting.shown import fragment_of
 from markone.storage.container import PICKLED, Path, digest_of, from_bytes, read_file, to_bytes, write_file
 from markone.storage.saved import Saved
 
@@ -49,6 +51,11 @@ if TYPE_CHECKING:
     from markone.exporting.options import Dialect
     from markone.exporting.targets import Exported, To
     from markone.model.card import Card
+
+OneExample: TypeAlias = "str | Mapping[str, str | float | None]"
+"""The types of single examples that an editor recognises. Images and rows of frames are others."""
+ManyExamples: TypeAlias = "list[Any] | NDArray[Any] | PathLike[str] | Source | Mapping[str, Sequence[Any]]"
+"""The types of several examples that an editor recognises. Frames of any library are others."""
 
 
 class Model(Brief):
@@ -281,6 +288,22 @@ class Model(Brief):
         classes = counted(len(self.classes), *(("class", "classes") if self.several is None else ("label",)))
         return f"{self.settings.rule}, {counted(self.features.width, 'feature')}, {classes}: {shown}"
 
+    def __str__(self) -> str:
+        from markone.model.card import overview
+
+        return "\n".join(map(str, overview(self)))
+
+    def _repr_html_(self) -> str:
+        from markone.model.card import overview
+
+        return fragment_of([*overview(self), *self.history.charts()])
+
+    @overload
+    def predict(self, examples: OneExample, *, threads: int | None = None) -> Any: ...
+    @overload
+    def predict(self, examples: ManyExamples, *, threads: int | None = None) -> NDArray[Any]: ...
+    @overload
+    def predict(self, examples: Any, *, threads: int | None = None) -> Any: ...
     def predict(self, examples: Any, *, threads: int | None = None) -> Any:
         """Return the label of each example, or a single label for a single text, dict or image. A label is None where a
         model with `abstention` makes no prediction. A regression returns numbers. If an example can have several
@@ -393,15 +416,25 @@ class Model(Brief):
             scores = self.scorer.scores(as_rows(self.features.transform(batch)))
         return batch, self.winners(scores), scores
 
+    @overload
+    def explain(self, example: None = None, *, top: int = 20, running: bool = False) -> Any: ...
+    @overload
+    def explain(self, example: OneExample, *, top: int = 20, running: Literal[False] = False) -> Explanation: ...
+    @overload
+    def explain(self, example: OneExample, *, top: int = 20, running: Literal[True]) -> RunningTotals: ...
+    @overload
+    def explain(self, example: ManyExamples, *, top: int = 20, running: bool = False) -> Explanations: ...
+    @overload
+    def explain(self, example: Any, *, top: int = 20, running: bool = False) -> Any: ...
     def explain(self, example: Any = None, *, top: int = 20, running: bool = False) -> Any:
         """Explain the prediction for an example or, without an example, the whole model by its strongest features.
 
         Parameters
         ----------
         example
-            For one text, dict or image, the result is an `Explanation`. For several examples, such as a list, a frame
-            or a source, it is an iterator of them. For None, it is a `ModelExplanation`, or for naive Bayes an
-            `OddsExplanation`. If an example can have several labels, the explanation of an example is a
+            For one text, dict, image or row of a frame, the result is an `Explanation`. For several examples, such as a
+            list, a frame or a source, it is an iterator of them. For None, it is a `ModelExplanation`, or for naive
+            Bayes an `OddsExplanation`. If an example can have several labels, the explanation of an example is a
             `SeveralExplanation`: the predicted labels and the next one, each with an `Explanation`.
         top
             The number of features that are shown. `as_dict()` of the explanation contains all of them.
@@ -429,8 +462,9 @@ class Model(Brief):
         if example is None:
             return self.scorer.explain(self, top)
         explained = explain_running if running else explain_examples
-        found: Iterator[Explanation | SeveralExplanation | RunningTotals] = explained(self, example, top)
-        return next(found) if self._is_one(example) else found
+        if self._is_one(example):
+            return next(explained(self, example, top))
+        return Explanations(lambda: explained(self, example, top))
 
     def accuracy(self, examples: Any, target: Any = None, *, threads: int | None = None) -> float:
         """Return the share of labelled examples that are classified correctly; `target` is as for `evaluate`. If an

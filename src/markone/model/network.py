@@ -18,10 +18,10 @@ from markone import _core
 from markone.data.blocks import Rows, Sparse, as_rows
 from markone.errors import SettingsError
 from markone.features.map import BIAS, FeatureMap
-from markone.model.explaining import Shown
 from markone.model.named_numbers import FeatureNames, NamedNumbers, outputs_of
 from markone.model.scorer import Contributions, need
 from markone.model.settings import MOST_LAYERS, WIDEST_LAYER
+from markone.reporting.shown import Shown
 from markone.storage.saved import Saved
 
 if TYPE_CHECKING:

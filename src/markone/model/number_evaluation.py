@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,18 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
-from markone.brief import Brief
 from markone.errors import DataError
 from markone.model.evaluation import NORMAL_95
 from markone.model.settings import Settings
-from markone.reporting.grids import plain_number
+from markone.reporting.charts import Chart, Line, Points
+from markone.reporting.grids import Facts, plain_number
+from markone.reporting.shown import Content, Shown
 
 Interval = tuple[float, float]
 PERCENTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+POINTS_DRAWN = 500
 
 
 @dataclass(frozen=True, repr=False)
-class NumberEvaluation(Brief):
+class NumberEvaluation(Shown):
     """The errors of a regression on examples with numbers. It prints as a table."""
 
     truth: NDArray[np.float64]
@@ -114,7 +117,12 @@ class NumberEvaluation(Brief):
             "error_percentiles": {f"{share:g}": float(np.quantile(self.errors, share)) for share in PERCENTILES},
         }
 
-    def __str__(self) -> str:
+    def parts(self) -> Iterator[Content]:
+        if self.r2 <= 0 and self.quantile is None:
+            yield "The model is no better than always predicting the mean."
+        yield f"{self.total:,} examples."
+        if self.unlabelled:
+            yield f"{self.unlabelled:,} more have no number and were skipped."
         rows = [
             ("R²", f"{self.r2:.4f}", in_words("{:.4f}", self.r2_interval)),
             ("MSE", plain_number(self.mse), in_words(None, self.mse_interval)),
@@ -124,16 +132,19 @@ class NumberEvaluation(Brief):
         ]
         if self.quantile is not None:
             rows.append(("below", f"{self.below:.1%}", f"of the numbers; the model predicts {self.quantile:.1%}"))
-        lines = [f"{self.total:,} examples."]
-        if self.r2 <= 0 and self.quantile is None:
-            lines.insert(0, "The model is no better than always predicting the mean.")
-        if self.unlabelled:
-            lines.append(f"{self.unlabelled:,} more have no number and were skipped.")
-        widest = max(len(value) for _, value, _ in rows)
-        lines += ["", *(f"{name:<10}{value:>{widest}}  {note}".rstrip() for name, value, note in rows), ""]
+        yield ""
+        yield Facts(rows)
+        yield ""
         low, first, median, third, high = (plain_number(float(np.quantile(self.errors, one))) for one in PERCENTILES)
-        lines.append(f"Half of the errors are from {first} to {third}, and 90% from {low} to {high} (median {median}).")
-        return "\n".join(lines)
+        yield f"Half of the errors are from {first} to {third}, and 90% from {low} to {high} (median {median})."
+
+    def contents(self) -> Iterator[Content]:
+        yield from self.parts()
+        some = slice(None, None, max(1, -(-self.total // POINTS_DRAWN)))
+        truth, predicted = self.truth[some].tolist(), self.predicted[some].tolist()
+        ends = [min(truth), max(truth)]
+        parts = (Points(predicted, truth, "examples"), Line(ends, ends, "right", 1, dashed=True))
+        yield Chart(parts, "The numbers (upwards) and the predictions", x="predicted")
 
 
 def evaluate_numbers(

@@ -14,9 +14,9 @@ from markone.brief import Brief, of_fields
 from markone.data.source import Label
 from markone.model.counts import STRONGEST
 from markone.model.events import Floats
-from markone.model.explaining import LABEL_WIDTH, Shown, plain_label
+from markone.model.explaining import LABEL_WIDTH, plain_label
 from markone.reporting.grids import Grid, counted, label_in_words, plain_number
-from markone.reporting.marking import MarkedText
+from markone.reporting.shown import Content, Shown
 
 if TYPE_CHECKING:
     from markone.model.model import Model
@@ -115,7 +115,7 @@ class OddsExplanation(Shown):
         """Return for each class the names of the features with the largest odds."""
         return [(one.label, [ratio.feature for ratio in one.ratios[:top]]) for one in self.classes]
 
-    def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
+    def parts(self) -> Iterator[Content]:
         examples = sum(one.examples or 0 for one in self.classes)
         origin = f"counted in {count_in_words(examples)} examples" if examples else "with given probabilities"
         yield f"{counted(self.features, 'feature')}, {counted(len(self.classes), 'class', 'classes')}, {origin}"

@@ -16,10 +16,10 @@ from markone.errors import SettingsError
 from markone.features.ngrams import Ngrams
 from markone.model.evaluation import log_probabilities
 from markone.model.events import Floats
-from markone.model.explaining import LABEL_WIDTH, Shown, first_and_second, plain_label
+from markone.model.explaining import LABEL_WIDTH, first_and_second, plain_label
 from markone.model.naive_bayes import NaiveBayes
 from markone.reporting.grids import Grid, label_in_words, plain_number
-from markone.reporting.marking import MarkedText
+from markone.reporting.shown import Content, Shown
 
 if TYPE_CHECKING:
     from markone.model.model import Model
@@ -73,7 +73,7 @@ class RunningTotals(Shown):
             "posterior": self.posterior,
         }
 
-    def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
+    def parts(self) -> Iterator[Content]:
         yield f"prediction: {label_in_words(self.prediction)}"
         yield self.grid()
         shown = self.shown()[0]

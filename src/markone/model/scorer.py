@@ -11,8 +11,9 @@ from markone import _core
 from markone.data.blocks import Rows
 from markone.errors import DataError
 from markone.features.map import BIAS, FeatureMap
-from markone.model.explaining import ModelExplanation, Shown, explain_weights
+from markone.model.explaining import ModelExplanation, explain_weights
 from markone.model.named_numbers import FeatureNames, NamedNumbers, outputs_of
+from markone.reporting.shown import Shown
 from markone.storage.saved import Saved
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,17 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.brief import Brief
 from markone.data.labels import KnownLabels, members_of, sets_of
 from markone.data.source import UNLABELLED, Label
 from markone.errors import DataError
-from markone.model.evaluation import STRANGERS_SHOWN, by_class, ratio, shown
+from markone.model.evaluation import MEASURE_WIDTH, STRANGERS_SHOWN, by_class, ratio, shown
+from markone.reporting.grids import Facts
+from markone.reporting.shown import Content, Shown
 
 Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, repr=False)
-class SeveralEvaluation(Brief):
+class SeveralEvaluation(Shown):
     """The result of a model on examples with several labels each. It prints as a table."""
 
     classes: list[Label]
@@ -116,27 +117,26 @@ class SeveralEvaluation(Brief):
             ],
         }
 
-    def __str__(self) -> str:
-        facts = [
-            (
-                "micro F1",
-                f"{self.micro_f1:.2%}",
-                f"precision {self.micro_precision:.2%}, recall {self.micro_recall:.2%}",
-            ),
-            ("macro F1", f"{self.macro_f1:.2%}", "the mean over the labels"),
-            ("accuracy", f"{self.accuracy:.2%}", "all labels of an example are right"),
-            ("Hamming", f"{self.hamming_loss:.2%}", "of all decisions about a label are wrong"),
-        ]
-        if self.log_loss is not None:
-            facts.append(("log-loss", f"{self.log_loss:.4f}", ""))
-        lines = [f"{self.right:,} of {self.total:,} examples have exactly the predicted labels."]
+    def parts(self) -> Iterator[Content]:
+        yield f"{self.right:,} of {self.total:,} examples have exactly the predicted labels."
         if self.unknown:
             names = ", ".join(map(shown, self.strangers)) + (", ..." if len(self.strangers) == STRANGERS_SHOWN else "")
-            lines.append(f"The model does not know {names}: {self.unknown:,} times, it was missed.")
+            yield f"The model does not know {names}: {self.unknown:,} times, it was missed."
         if self.unlabelled:
-            lines.append(f"{self.unlabelled:,} more have no labels and were skipped.")
-        lines += ["", *(f"{name:<10}{value:>8}  {note}".rstrip() for name, value, note in facts), ""]
-        return "\n".join([*lines, *by_class("label", self)])
+            yield f"{self.unlabelled:,} more have no labels and were skipped."
+        yield ""
+        yield Facts([*self._facts()], least=MEASURE_WIDTH)
+        yield ""
+        yield by_class("label", self)
+
+    def _facts(self) -> Iterator[tuple[str, str, str]]:
+        shares = f"precision {self.micro_precision:.2%}, recall {self.micro_recall:.2%}"
+        yield "micro F1", f"{self.micro_f1:.2%}", shares
+        yield "macro F1", f"{self.macro_f1:.2%}", "the mean over the labels"
+        yield "accuracy", f"{self.accuracy:.2%}", "all labels of an example are right"
+        yield "Hamming", f"{self.hamming_loss:.2%}", "of all decisions about a label are wrong"
+        if self.log_loss is not None:
+            yield "log-loss", f"{self.log_loss:.4f}", ""
 
 
 class SeveralTally:

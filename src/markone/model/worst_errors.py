@@ -12,11 +12,10 @@ import numpy as np
 from markone.data.source import Batch, Label, Source
 from markone.data.subsets import OneBatch, taken
 from markone.model.decisions import ABSTAINED
-from markone.model.explaining import Explanation, Shown, explain_examples, plain_label
+from markone.model.explaining import Explanation, explain_examples, plain_label
 from markone.model.margins import functional_margins
-from markone.reporting.charts import Chart
-from markone.reporting.grids import Grid, label_in_words, plain_number
-from markone.reporting.marking import MarkedText
+from markone.reporting.grids import label_in_words, plain_number
+from markone.reporting.shown import Content, Shown
 
 if TYPE_CHECKING:
     from markone.model.model import Model
@@ -39,7 +38,7 @@ class WorstError(Shown):
     def in_brief(self) -> str:
         return f"row {self.row:,} is {self.truth!r}, and not {self.explanation.prediction!r}"
 
-    def parts(self) -> Iterator[str | Grid | Chart | list[MarkedText]]:
+    def parts(self) -> Iterator[Content]:
         label = label_in_words(self.truth)
         yield f"Row {self.row:,} has the label {label}, with a margin of {plain_number(self.margin)}:"
         yield from self.explanation.parts()

@@ -10,11 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
+from markone.plots.colours import BLUE, COLOURS, QUIET
 from markone.plots.drawing import (
-    BLUE,
-    COLOURS,
     EVIDENCE,
-    QUIET,
     SMALL,
     TINY,
     draw_bars,

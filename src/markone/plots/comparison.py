@@ -7,10 +7,8 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from markone.errors import DataError
+from markone.plots.colours import BLUE, INK, QUIET
 from markone.plots.drawing import (
-    BLUE,
-    INK,
-    QUIET,
     SMALL,
     End,
     count_in_whole_numbers,

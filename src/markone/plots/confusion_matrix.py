@@ -14,13 +14,11 @@ from numpy.typing import NDArray
 
 from markone.errors import DataError
 from markone.model.evaluation import Evaluation
+from markone.plots.colours import BLUE, INK, VERMILION
 from markone.plots.drawing import (
-    BLUE,
-    INK,
     SMALL,
     TEXT,
     TINY,
-    VERMILION,
     entitle,
     finished,
     label_text,

@@ -13,18 +13,17 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from markone.plots.colours import BLUE, COLOURS, FAINT, INK, QUIET, VERMILION
+from markone.plots.svg_text import svg
 from markone.reporting.grids import cells, label_in_words, shortened
+from markone.reporting.html import fragment
 
-# Okabe & Ito (2008): people with any kind of colour vision can distinguish these. Yellow is left out: it is too pale.
-BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
-COLOURS = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 EVIDENCE = LinearSegmentedColormap.from_list(
     "evidence", [(0, to_rgba(VERMILION)), (0.5, to_rgba(VERMILION, 0)), (0.5, to_rgba(BLUE, 0)), (1, to_rgba(BLUE))]
 )
 """The colours of weights: those near 0 are transparent, so that they suit light and dark pages."""
 MARKERS = "os^Dv<>PX"
-INK, QUIET, FAINT = "#222222", "#767676", 0.12
-"""Ink becomes light on dark pages. Quiet grey is seen on light and on dark ones. Faint is the opacity of a grid."""
+
 
 TEXT, SMALL, TINY = 10, 9, 7
 LABEL_WIDTH = 20
@@ -50,8 +49,15 @@ def mark_of(number: int) -> Mark:
     return Mark(COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)])
 
 
+class Picture(Figure):
+    """A figure that shows itself in a notebook, as a drawing in the colours of the notebook's theme."""
+
+    def _repr_html_(self) -> str:
+        return fragment([f"<figure>{svg(self)}</figure>"])
+
+
 def new_figure(width: float, height: float) -> Figure:
-    return Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD), facecolor="white")
+    return Picture(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD), facecolor="white")
 
 
 def panels_for(count: int, lines: int, names: Iterable[str], *, share: bool = True) -> tuple[Figure, list[Axes]]:

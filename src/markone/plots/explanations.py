@@ -11,9 +11,8 @@ from matplotlib.ticker import FuncFormatter
 from markone.errors import DataError
 from markone.model.explaining import Explanation, Row
 from markone.model.odds import ClassOdds, OddsExplanation
+from markone.plots.colours import BLUE, INK
 from markone.plots.drawing import (
-    BLUE,
-    INK,
     LINE,
     TEXT,
     draw_bars,

@@ -18,11 +18,10 @@ from markone.features.images import Pixels
 from markone.features.map import BIAS
 from markone.model.explaining import check_top
 from markone.model.model import Model
+from markone.plots.colours import INK, QUIET
 from markone.plots.drawing import (
     EVIDENCE,
-    INK,
     LINE,
-    QUIET,
     SMALL,
     TEXT,
     draw_bars,

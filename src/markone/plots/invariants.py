@@ -10,10 +10,8 @@ from matplotlib.figure import Figure
 from markone.errors import DataError, Setting
 from markone.model.bounds import Bounds, whole
 from markone.model.history import History
+from markone.plots.colours import BLUE, GREEN, VERMILION
 from markone.plots.drawing import (
-    BLUE,
-    GREEN,
-    VERMILION,
     End,
     count_in_whole_numbers,
     entitle,

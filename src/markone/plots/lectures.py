@@ -10,14 +10,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from markone.errors import DataError
+from markone.plots.colours import BLUE, GREEN, INK, PURPLE, QUIET, VERMILION
 from markone.plots.drawing import (
-    BLUE,
-    GREEN,
-    INK,
-    PURPLE,
-    QUIET,
     SMALL,
-    VERMILION,
     End,
     entitle,
     finished,

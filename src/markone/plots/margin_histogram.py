@@ -11,10 +11,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from markone.errors import DataError
+from markone.plots.colours import BLUE, INK, VERMILION
 from markone.plots.drawing import (
-    BLUE,
-    INK,
-    VERMILION,
     count_in_whole_numbers,
     entitle,
     finished,

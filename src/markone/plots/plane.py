@@ -17,9 +17,8 @@ from markone.data.source import Label
 from markone.errors import DataError
 from markone.features.examples import names_in
 from markone.model.model import Model
+from markone.plots.colours import INK, QUIET
 from markone.plots.drawing import (
-    INK,
-    QUIET,
     SMALL,
     Mark,
     entitle,

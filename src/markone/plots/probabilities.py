@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from markone.data.source import UNLABELLED, Source
 from markone.errors import DataError
 from markone.model.model import Model
+from markone.plots.colours import BLUE, QUIET
 from markone.plots.drawing import (
-    BLUE,
-    QUIET,
     SMALL,
     entitle,
     finished,

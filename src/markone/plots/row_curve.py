@@ -9,9 +9,8 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from markone.errors import DataError
+from markone.plots.colours import BLUE, VERMILION
 from markone.plots.drawing import (
-    BLUE,
-    VERMILION,
     End,
     entitle,
     finished,

@@ -12,18 +12,8 @@ from numpy.typing import NDArray
 
 from markone.errors import DataError
 from markone.model.margins import functional_margins
-from markone.plots.drawing import (
-    INK,
-    QUIET,
-    SMALL,
-    entitle,
-    finished,
-    mark_of,
-    name_axes,
-    name_text,
-    new_figure,
-    tidy,
-)
+from markone.plots.colours import INK, QUIET
+from markone.plots.drawing import SMALL, entitle, finished, mark_of, name_axes, name_text, new_figure, tidy
 from markone.plots.margin_histogram import BINS, draw_spread
 from markone.plots.plane import SIDE, Points, crossing, draw_points, frame
 from markone.theory.margins import Spread, even_edges

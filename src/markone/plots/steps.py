@@ -17,18 +17,8 @@ from numpy.typing import NDArray
 
 from markone.data.blocks import Sparse, as_scipy
 from markone.errors import DataError, SettingsError
-from markone.plots.drawing import (
-    INK,
-    QUIET,
-    SMALL,
-    entitle,
-    finished,
-    mark_of,
-    name_axes,
-    name_text,
-    new_figure,
-    tidy,
-)
+from markone.plots.colours import INK, QUIET
+from markone.plots.drawing import SMALL, entitle, finished, mark_of, name_axes, name_text, new_figure, tidy
 from markone.plots.fonts import warn_of_boxes
 from markone.plots.plane import TINT, Points, crossing, draw_points, frame, tint
 from markone.plots.saving import as_image, check_file

@@ -15,7 +15,7 @@ from itertools import count
 import matplotlib
 from matplotlib.figure import Figure
 
-from markone.plots.drawing import COLOURS, INK
+from markone.plots.colours import COLOURS, INK
 from markone.plots.fonts import RAW_WARNINGS
 from markone.reporting.grids import visible
 

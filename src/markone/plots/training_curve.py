@@ -13,13 +13,9 @@ from matplotlib.figure import Figure
 
 from markone.errors import DataError, Setting
 from markone.model.history import History
+from markone.plots.colours import BLUE, INK, ORANGE, QUIET, VERMILION
 from markone.plots.drawing import (
-    BLUE,
-    INK,
-    ORANGE,
-    QUIET,
     SMALL,
-    VERMILION,
     End,
     count_in_whole_numbers,
     entitle,

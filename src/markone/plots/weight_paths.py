@@ -9,10 +9,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from markone.errors import DataError
+from markone.plots.colours import COLOURS, INK, QUIET
 from markone.plots.drawing import (
-    COLOURS,
-    INK,
-    QUIET,
     TEXT,
     End,
     count_in_whole_numbers,

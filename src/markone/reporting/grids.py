@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, takewhile
 from typing import Literal
 
 from markone.brief import Brief
-from markone.data.kinds import written
+from markone.written import written
 
 SCREEN = 80
 NARROWEST_NAME, LEAST_OF_NAME = 12, 4
@@ -20,6 +20,7 @@ DIGITS = 4
 MOST_DECIMALS = 6
 LARGEST_IN_FULL = 1e9
 GAP = "  "
+FACT_WIDTH = 10
 JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
 
 Kind = Literal["head", "row", "last"]
@@ -147,11 +148,13 @@ class Grid(Brief):
     """The lines below the rows."""
     spare: Sequence[int] = ()
     """The columns that may be left out if the table is too wide, in this order. Numbers are never shortened."""
+    words: Sequence[int] = (0,)
+    """The columns of words, which begin at the left. Numbers end at the right."""
 
     def lines(self, width: int = SCREEN) -> Iterator[tuple[str, Kind]]:
         """Return the lines of the table in `width` cells. Names are shortened to make room for numbers."""
         everything = [*self.heads, *self.rows, *self.last]
-        widths = {i: max(cells(visible(line[i])) for line in everything) for i in range(len(self.heads[0]))}
+        widths = {i: max(cells(visible(line[i])) for line in everything) for i in range(len(everything[0]))}
         left_out = iter(self.spare)
         while (left := width - sum(widths.values()) + widths[0] - len(GAP) * (len(widths) - 1)) < min(
             widths[0], NARROWEST_NAME
@@ -163,13 +166,27 @@ class Grid(Brief):
         widths[0] = min(widths[0], max(left, LEAST_OF_NAME))
         for kind, lines in (("head", self.heads), ("row", self.rows), ("last", self.last)):
             for line in lines:
-                yield aligned([line[i] for i in widths], [*widths.values()]), kind  # type: ignore[misc]
+                padded = (aligned(line[i], width, i in self.words) for i, width in widths.items())
+                yield GAP.join(padded).rstrip(), kind  # type: ignore[misc]
 
     def __str__(self) -> str:
         return "\n".join(line for line, _ in self.lines())
 
 
-def aligned(line: Iterable[str], widths: Sequence[int]) -> str:
-    name, *numbers = (shortened(cell, width) for cell, width in zip(line, widths, strict=True))
-    padded = [" " * (width - cells(number)) + number for number, width in zip(numbers, widths[1:], strict=True)]
-    return GAP.join([name + " " * (widths[0] - cells(name)), *padded]).rstrip()
+def aligned(cell: str, width: int, at_left: bool) -> str:
+    shown = shortened(cell, width)
+    space = " " * (width - cells(shown))
+    return shown + space if at_left else space + shown
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Facts(Brief):
+    """Names with a value and a note each, such as the measures of a test. Notes may be empty."""
+
+    rows: list[tuple[str, str, str]]
+    least: int = 0
+    """The smallest width of the values."""
+
+    def __str__(self) -> str:
+        width = max([self.least, *(cells(value) for _, value, _ in self.rows)])
+        return "\n".join(f"{name:<{FACT_WIDTH}}{value:>{width}}{GAP}{note}".rstrip() for name, value, note in self.rows)

@@ -1,32 +1,72 @@
-"""Makes HTML of explanations. It needs no other files, and every name, label and word is escaped."""
+"""Makes HTML of results. It needs no other files and no scripts, and every name, label and word is escaped.
+
+Colours suit light and dark pages. They follow the theme of Jupyter, VS Code and Sphinx, or else the preference of the
+reader's system.
+"""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
 
-from markone.reporting.charts import Cells, Chart, Line, limits_of
-from markone.reporting.grids import Grid, plain_number, signed_number, visible, visible_text
+from markone.reporting.charts import Chart
+from markone.reporting.grids import Facts, Grid, signed_number, visible, visible_text
 from markone.reporting.marking import FAINTEST, MarkedText, share
+from markone.reporting.svg import AGAINST, FOR, STROKES, STRONGEST_SHADE, Drawing, drawn
 
-STYLE = """\
-.markone { font: 14px/1.5 system-ui, sans-serif; max-width: 60em; }
-.markone table { border-collapse: collapse; margin: 1em 0; font-variant-numeric: tabular-nums; }
-.markone th, .markone td { padding: 0.1em 0.6em; text-align: right; overflow-wrap: anywhere; }
-.markone th:first-child, .markone td:first-child { text-align: left; }
-.markone thead, .markone tfoot { font-weight: bold; }
-.markone tfoot tr:first-child td { border-top: 1px solid; }
-.markone .text { white-space: pre-wrap; overflow-wrap: anywhere; }
-.markone mark { color: inherit; border-radius: 0.2em; }
-.markone figure { margin: 1em 0 2em; }"""
+LIGHT = "--markone-quiet: #59636e; --markone-line: #d0d7de; " + " ".join(
+    f"--markone-{number}: {colour};" for number, colour in enumerate(STROKES)
+)
+# The same hues, light enough for a dark page.
+DARK_STROKES = ("#58a6ff", "#ff8a4c", "#2bc49a", "#e29bc4", "#f0b429", "#8fd3f5")
+DARK = "--markone-quiet: #9aa4b0; --markone-line: #3d444d; " + " ".join(
+    f"--markone-{number}: {colour};" for number, colour in enumerate(DARK_STROKES)
+)
+IN_LIGHT = ('[data-jp-theme-light="true"]', ".vscode-light", ".vscode-high-contrast-light", '[data-theme="light"]')
+IN_DARK = (
+    '[data-jp-theme-light="false"]',
+    ".vscode-dark",
+    ".vscode-high-contrast:not(.vscode-high-contrast-light)",
+    '[data-theme="dark"]',
+)
+"""How notebooks and pages say which theme they have."""
+
+
+def themed(pages: Sequence[str], colours: str) -> str:
+    return f"{', '.join(f'{page} .markone' for page in pages)} {{ {colours} }}"
+
+
+STYLE = f"""\
+.markone {{ font: 14px/1.5 system-ui, sans-serif; max-width: 60em; {LIGHT} }}
+@media (prefers-color-scheme: dark) {{ .markone {{ {DARK} }} }}
+{themed(IN_LIGHT, LIGHT)}
+{themed(IN_DARK, DARK)}
+.markone p {{ margin: 0.5em 0; max-width: 46em; overflow-wrap: anywhere; }}
+.markone .wide {{ overflow-x: auto; margin: 0.75em 0; }}
+.markone table {{ border-collapse: collapse; margin: 0; font-variant-numeric: tabular-nums; font-size: inherit; }}
+.markone tr, .markone tbody tr:nth-child(odd) {{ background: none; }}
+.markone th, .markone td {{ padding: 0.15em 0.6em; text-align: right; vertical-align: top; border: 0; }}
+.markone td {{ white-space: nowrap; }}
+.markone th:first-child, .markone td:first-child, .markone .w {{ text-align: left; }}
+.markone td:first-child, .markone td.w {{ white-space: normal; overflow-wrap: break-word; }}
+.markone td.w:last-child {{ min-width: 14em; }}
+.markone td.w:last-child:nth-child(2) {{ min-width: 0; }}
+.markone tbody tr + tr td {{ border-top: 1px solid var(--markone-line); }}
+.markone thead th {{ border-bottom: 1px solid; white-space: nowrap; }}
+.markone thead, .markone tfoot {{ font-weight: bold; }}
+.markone tfoot tr:first-child td {{ border-top: 1px solid; }}
+.markone .note, .markone figcaption {{ color: var(--markone-quiet); }}
+.markone .text {{ white-space: pre-wrap; overflow-wrap: anywhere; }}
+.markone pre {{ overflow-x: auto; }}
+.markone mark {{ color: inherit; border-radius: 0.2em; }}
+.markone figure {{ margin: 1em 0; overflow-x: auto; }}
+.markone svg {{ max-width: 100%; height: auto; }}
+""" + "\n".join(
+    f".markone svg .line-{number} {{ stroke: var(--markone-{number}); }} "
+    f".markone svg .area-{number} {{ fill: var(--markone-{number}); }}"
+    for number in range(len(STROKES))
+)
 PAGE_STYLE = ":root { color-scheme: light dark; } body { margin: min(2em, 4vw); }"
-# The colours are partly transparent, so that text is readable on light and on dark pages.
-FOR, AGAINST = "31,111,235", "218,54,40"
-STRONGEST_SHADE = 0.6
-STROKES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-"""The colours of lines, which people with any kind of colour vision can distinguish."""
-LEFT, TOP, ACROSS, DOWN = 60, 8, 420, 180
-"""Where a drawing begins, and its size, in pixels."""
 
 
 def escaped(text: object) -> str:
@@ -48,13 +88,28 @@ def title(text: str) -> str:
 
 
 def table(grid: Grid) -> str:
-    def lines(cell: str, some: Sequence[Sequence[str]]) -> str:
-        return "".join(f"<tr>{''.join(f'<{cell}>{escaped(one)}</{cell}>' for one in line)}</tr>\n" for line in some)
+    """Return a table. On a narrow page, it can be moved sideways."""
 
-    inside = (("thead", lines("th", grid.heads)), ("tbody", lines("td", grid.rows)))
-    foot = f"<tfoot>\n{lines('td', grid.last)}</tfoot>\n" if grid.last else ""
-    head, body = (f"<{part}>\n{rows}</{part}>\n" for part, rows in inside)
-    return f"<table>\n{head}{body}{foot}</table>"
+    def lines(cell: str, some: Sequence[Sequence[str]]) -> str:
+        return "".join(f"<tr>{''.join(one(cell, i, text) for i, text in enumerate(line))}</tr>\n" for line in some)
+
+    def one(cell: str, column: int, text: str) -> str:
+        kind = ' class="w"' if column and column in grid.words else ""
+        return f"<{cell}{kind}>{escaped(text)}</{cell}>"
+
+    heads, rows, last = lines("th", grid.heads), lines("td", grid.rows), lines("td", grid.last)
+    head = f"<thead>\n{heads}</thead>\n" if heads else ""
+    foot = f"<tfoot>\n{last}</tfoot>\n" if last else ""
+    return f'<div class="wide"><table>\n{head}<tbody>\n{rows}</tbody>\n{foot}</table></div>'
+
+
+def facts(found: Facts) -> str:
+    """Return facts as a table without a head."""
+    rows = "".join(
+        f'<tr><td>{escaped(name)}</td><td>{escaped(value)}</td><td class="w note">{escaped(note)}</td></tr>\n'
+        for name, value, note in found.rows
+    )
+    return f'<div class="wide"><table>\n<tbody>\n{rows}</tbody>\n</table></div>'
 
 
 def marked(text: MarkedText, largest: float) -> str:
@@ -70,68 +125,10 @@ def marked(text: MarkedText, largest: float) -> str:
     return f'<div class="text">{"".join(pieces)}</div>'
 
 
-def chart(drawn: Chart) -> str:
-    """Return a chart of lines as a drawing, or a heat map as a table whose cells have colours."""
-    for part in drawn.parts:
-        if isinstance(part, Cells):
-            return f"<figure>\n<figcaption>{escaped(drawn.title)}</figcaption>\n{heat_map(part)}\n</figure>"
-    return f"<figure>\n<figcaption>{escaped(drawn.title)}</figcaption>\n{line_drawing(drawn)}\n</figure>"
-
-
-def heat_map(part: Cells) -> str:
-    scale = max((abs(value) for row in part.rows for value in row), default=0.0) or 1.0
-
-    def cell(value: float) -> str:
-        ground = f"rgba({FOR if value > 0 else AGAINST},{STRONGEST_SHADE * abs(value) / scale:.2f})"
-        return f'<td style="background:{ground}">{signed_number(value)}</td>'
-
-    heads = "".join(f"<th>{escaped(name)}</th>" for name in ("", *part.across))
-    rows = "".join(
-        f"<tr><td>{escaped(name)}</td>{''.join(map(cell, row))}</tr>\n"
-        for name, row in zip(part.down, part.rows, strict=True)
-    )
-    return f"<table>\n<thead>\n<tr>{heads}</tr>\n</thead>\n<tbody>\n{rows}</tbody>\n</table>"
-
-
-def line_drawing(drawn: Chart) -> str:
-    """Return an SVG drawing of the lines, with the ranges of the axes and a legend if lines have names."""
-    low_x, high_x, low_y, high_y = limits_of(drawn)
-
-    def place(x: float, y: float) -> str:
-        across, up = (x - low_x) / (high_x - low_x), (y - low_y) / (high_y - low_y)
-        return f"{LEFT + across * ACROSS:.1f},{TOP + (1 - up) * DOWN:.1f}"
-
-    lines = [part for part in drawn.parts if isinstance(part, Line)]
-    shown = [
-        f'<polyline points="{" ".join(map(place, part.xs, part.ys))}" fill="none" stroke-width="2" '
-        f'stroke="{STROKES[part.number % len(STROKES)]}"/>'
-        for part in lines
-    ]
-    right, bottom = LEFT + ACROSS, TOP + DOWN
-    if low_y < 0 < high_y:
-        zero = place(low_x, 0).partition(",")[2]
-        shown.insert(0, f'<path d="M{LEFT} {zero}H{right}" stroke="currentColor" stroke-dasharray="2 4"/>')
-    words = [
-        (LEFT - 6, TOP + 8, "end", plain_number(high_y)),
-        (LEFT - 6, bottom, "end", plain_number(low_y)),
-        (LEFT, bottom + 16, "start", plain_number(low_x)),
-        (right, bottom + 16, "end", plain_number(high_x)),
-        (LEFT + ACROSS / 2, bottom + 16, "middle", drawn.x),
-    ]
-    texts = [
-        f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" fill="currentColor" font-size="12">{escaped(word)}</text>'
-        for x, y, anchor, word in words
-    ]
-    named = [part for part in lines if part.name]
-    texts += [
-        f'<text x="{right + 10}" y="{TOP + 12 + 16 * i}" fill="{STROKES[part.number % len(STROKES)]}" '
-        f'font-size="12">{escaped(part.name)}</text>'
-        for i, part in enumerate(named)
-    ]
-    axes = f'<path d="M{LEFT} {TOP}V{bottom}H{right}" fill="none" stroke="currentColor"/>'
-    inside = "\n".join([axes, *shown, *texts])
-    size = f'viewBox="0 0 {right + (150 if named else 20)} {bottom + 24}" width="{right + (150 if named else 20)}"'
-    return f'<svg {size} role="img" aria-label="{escaped(drawn.title)}">\n{inside}\n</svg>'
+def picture(shown: Chart | Drawing) -> str:
+    """Return a chart or another drawing, with its title."""
+    caption = f"<figcaption>{escaped(shown.title)}</figcaption>\n" if shown.title else ""
+    return f"<figure>\n{caption}{shown.svg if isinstance(shown, Drawing) else drawn(shown)}\n</figure>"
 
 
 def fragment(parts: Iterable[str]) -> str:

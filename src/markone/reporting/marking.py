@@ -5,17 +5,19 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from markone.brief import Brief, of_fields
-from markone.features.ngrams import Ngrams
 from markone.reporting.grids import signed_number, visible_text
 
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from markone import _core
+
+Vocabulary: TypeAlias = "_core.NgramVocabulary | _core.HashedVocabulary | _core.CompactVocabulary"
 Place = tuple[int, int]
 """The first byte of a word, and the byte after its last."""
 FAINTEST = 0.05
@@ -89,16 +91,16 @@ def shade(mark: float, largest: float) -> str:
     return "" if strength < FAINTEST else shades[min(int(strength * len(shades)), len(shades) - 1)]
 
 
-def mark(column: str, text: bytes, parts: Iterable[tuple[Ngrams, Mapping[int, float]]]) -> MarkedText:
-    """Return the text with marks, from the parts of the feature map and the contributions of their features.
+def mark(column: str, text: bytes, parts: Iterable[tuple[Vocabulary, Mapping[int, float]]]) -> MarkedText:
+    """Return the text with marks, from the vocabularies of its n-grams and the contributions of these.
 
     The contribution of a feature is divided equally among the places where it occurs, and at each place among the words
     of the n-gram. An n-gram of characters contains all words that it touches. A word's mark is the sum of its shares.
     """
     marks: dict[Place, float] = {}
     places: set[Place] = set()
-    for part, contributions in parts:
-        begins, ends, features, first, last = part.vocabulary.occurrences(text)
+    for vocabulary, contributions in parts:
+        begins, ends, features, first, last = vocabulary.occurrences(text)
         lengths = last.astype(np.int64) - first
         occurs = lengths > 0  # an n-gram that consists of spaces has no words to mark
         features, first, lengths = features[occurs], first[occurs].astype(np.int64), lengths[occurs]

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from markone.model.explaining import Shown, check_top
+from markone.model.explaining import check_top
 from markone.reporting.grids import Grid, plain_number, signed_number, signed_numbers
-from markone.reporting.marking import MarkedText
+from markone.reporting.shown import Content, Shown
 from markone.structured.alternatives import NOBODY, Choice
 from markone.structured.corpora import read_sentences
 from markone.structured.parser import Parser
@@ -31,7 +31,7 @@ class SentenceExplanation(Shown):
     def as_dict(self) -> dict[str, Any]:
         return {"words": [word.as_dict() for word in self.words]}
 
-    def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
+    def parts(self) -> Iterator[Content]:
         heads = ["word", "is", "and not", "by", "mostly for", "mostly against"]
         rows = []
         for number, word in enumerate(self.words, 1):
@@ -88,7 +88,7 @@ class TaggerExplanation(Shown):
     def as_dict(self) -> dict[str, Any]:
         return {"tags": {tag: [one._asdict() for one in found] for tag, found in self.strongest.items()}}
 
-    def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
+    def parts(self) -> Iterator[Content]:
         for tag, found in self.strongest.items():
             weights = signed_numbers([one.weight for one in found])
             rows = [[one.feature, weight] for one, weight in zip(found, weights, strict=True)]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from markone.brief import Brief
-from markone.model.explaining import Row, Shown
+from markone.model.explaining import Row
 from markone.reporting.grids import Grid, label_in_words, plain_number, signed_numbers
+from markone.reporting.shown import Content, Shown
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -46,7 +46,7 @@ class Decision(Shown):
             "rows": [row._asdict() for row in self.rows],
         }
 
-    def parts(self) -> Iterator[str | Grid]:
+    def parts(self) -> Iterator[Content]:
         first, second = label_in_words(str(self.answer)), label_in_words(str(self.other))
         yield f"{first} scores {plain_number(self.score)}, {second} {plain_number(self.other_score)}"
         yield f"Positive numbers support {first}, negative numbers support {second}."
@@ -65,7 +65,7 @@ class Decision(Shown):
 
 
 @dataclass(frozen=True, repr=False)
-class StructuredMargins(Brief):
+class StructuredMargins(Shown):
     """The margins by which right answers win against the best other answers, and the mistake bound of the theory."""
 
     functional: Sequence[float]
@@ -100,13 +100,16 @@ class StructuredMargins(Brief):
         ratio = self.radius / self.smallest
         return ratio * ratio if math.isfinite(ratio * ratio) else None
 
-    def __str__(self) -> str:
+    def as_dict(self) -> dict[str, Any]:
+        """The content as JSON values."""
+        return {**asdict(self), "functional": list(self.functional), "smallest": self.smallest, "bound": self.bound}
+
+    def parts(self) -> Iterator[Content]:
         wrong = sum(margin <= 0 for margin in self.functional)
-        lines = [f"smallest margin {plain_number(self.smallest)}; {wrong:,} of {len(self.functional):,} not above 0"]
+        yield f"smallest margin {plain_number(self.smallest)}; {wrong:,} of {len(self.functional):,} not above 0"
         made = "" if self.mistakes is None else f"{self.mistakes:,} mistakes in training; "
         if self.bound is not None and self.radius is not None:
             allowed, radius = math.floor(self.bound), plain_number(self.radius)
-            lines.append(f"{made}the theory allows at most {allowed:,}: R²/γ², with R = {radius}")
+            yield f"{made}the theory allows at most {allowed:,}: R²/γ², with R = {radius}"
         elif made:
-            lines.append(f"{made}no bound is known")
-        return "\n".join(lines)
+            yield f"{made}no bound is known"

@@ -15,9 +15,13 @@ from markone.errors import DataError
 from markone.learning.progress import Progress
 from markone.learning.run_options import Callback, RunOptions
 from markone.model.history import History
+from markone.reporting.shown import fragment_of
+from markone.reporting.svg import Drawing
 from markone.storage.saved import Saved
 from markone.structured.alternatives import Choice, Term, choice
+from markone.structured.answers import Trees
 from markone.structured.corpora import read_sentences
+from markone.structured.drawing import tree_svg
 from markone.structured.parser_explanation import LEFT, MOVES, RIGHT, SHIFT, ParseExplanation, Replay
 from markone.structured.parser_file import KIND, parser_parts, saved_parser
 from markone.structured.parser_settings import USUAL_FEATURES, Crossing, Mode, ParserSettings
@@ -39,6 +43,10 @@ class Tree(NamedTuple):
 
     def __repr__(self) -> str:
         return of_fields(self)
+
+    def _repr_html_(self) -> str:
+        numbers = [str(number) for number in range(1, len(self.heads) + 1)]
+        return fragment_of([Drawing(tree_svg(numbers, self.heads, self.labels), repr(self))])
 
 
 class Parser(SentenceModel):
@@ -162,8 +170,8 @@ class Parser(SentenceModel):
         callback
             A function that is called after each pass. Training ends when it returns True.
         progress
-            True shows a progress bar on a terminal, and prints lines elsewhere. Or an object that receives the
-            progress.
+            By default, a bar is shown on a terminal or in a notebook if the work takes more than two seconds. True
+            shows it at once, or prints lines elsewhere. False shows nothing. Or an object that receives the progress.
         """
         given = {
             "mode": mode,
@@ -192,7 +200,7 @@ class Parser(SentenceModel):
 
     # ---- parsing
 
-    def parse(self, sentences: Any) -> list[Tree]:
+    def parse(self, sentences: Any) -> Trees:
         """Return the tree of each sentence.
 
         Parameters
@@ -205,7 +213,9 @@ class Parser(SentenceModel):
         heads, numbers = self._parse(self._tagged(batch))
         all_heads = heads.tolist()
         heads_of = (all_heads[begin:end] for begin, end in pairwise(batch.starts.tolist()))
-        return list(map(Tree, heads_of, _core.lists_of_names(numbers, batch.starts, self.labels)))
+        labels = _core.lists_of_names(numbers, batch.starts, self.labels)
+        trees: Trees = Trees.of(map(Tree, heads_of, labels), batch)
+        return trees
 
     def parse_columns(self, sentences: Sentences) -> tuple[NDArray[np.int32], Strings]:
         """Return the heads and the labels of all words, as columns."""

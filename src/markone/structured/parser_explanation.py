@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.strings import text_of
-from markone.model.explaining import Shown
-from markone.reporting.grids import Grid, plain_number
-from markone.reporting.marking import MarkedText
+from markone.reporting.grids import plain_number
+from markone.reporting.shown import Content, Shown
 from markone.structured.alternatives import NOBODY, Choice
 
 MOVES = ("shift", "left", "right")
@@ -43,7 +42,7 @@ class ParseExplanation(Shown):
             "label": self.label.as_dict(),
         }
 
-    def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
+    def parts(self) -> Iterator[Content]:
         yield f"{self.word!r} depends on {self.head!r} as {self.label.chosen!r}"
         for one in (self.arc, self.label):
             if one.against is None:

@@ -265,8 +265,8 @@ class StructuredPerceptron(Brief):
         callback
             A function that is called after each pass. Training ends when it returns True.
         progress
-            True shows a progress bar on a terminal, and prints lines elsewhere. Or an object that receives the
-            progress.
+            By default, a bar is shown on a terminal or in a notebook if the work takes more than two seconds. True
+            shows it at once, or prints lines elsewhere. False shows nothing. Or an object that receives the progress.
         """
         options = RunOptions.of(checkpoint=checkpoint, resume=resume, callback=callback, progress=progress)
         train_perceptron(self, examples, held_out, options)

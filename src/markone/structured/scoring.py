@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.brief import Brief
 from markone.data.strings import Strings
 from markone.errors import DataError
+from markone.reporting.grids import Facts, Grid
+from markone.reporting.shown import Content, Shown
 from markone.structured.sentences import Sentences
 from markone.structured.spans import spans_of
 
@@ -32,7 +33,7 @@ def percent(number: float) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class TagScore(Brief):
+class TagScore(Shown):
     """The number of words with the right tag, and of sentences in which all tags are right."""
 
     words: int = 0
@@ -83,21 +84,26 @@ class TagScore(Brief):
         return sorted(self.confusions.items(), key=lambda pair: (-pair[1], pair[0]))[:few]
 
     def __str__(self) -> str:
-        lines = [
-            f"accuracy {percent(self.accuracy)} % ({self.right:,} of {self.words:,} words)",
-            f"sentences all right {percent(self.sentence_accuracy)} % "
-            f"({self.right_sentences:,} of {self.sentences:,} sentences)",
-        ]
-        if self.known is not None and self.known_accuracy is not None and self.unknown_accuracy is not None:
-            lines += [
-                f"known words {percent(self.known_accuracy)} % ({self.right_known:,} of {self.known:,} words)",
-                f"unknown words {percent(self.unknown_accuracy)} % "
-                f"({self.right - self.right_known:,} of {self.words - self.known:,} words)",
-            ]
+        lines = [f"{name} {percent(share)} % ({counts})" for name, share, counts in self._shares()]
         if self.confusions:
             pairs = ", ".join(f"{gold} as {found} ({count:,})" for (gold, found), count in self.commonest())
             lines.append(f"most frequent errors: {pairs}")
         return "\n".join(lines)
+
+    def _shares(self) -> Iterator[tuple[str, float, str]]:
+        yield "accuracy", self.accuracy, f"{self.right:,} of {self.words:,} words"
+        sentences = f"{self.right_sentences:,} of {self.sentences:,} sentences"
+        yield "sentences all right", self.sentence_accuracy, sentences
+        if self.known is not None and self.known_accuracy is not None and self.unknown_accuracy is not None:
+            yield "known words", self.known_accuracy, f"{self.right_known:,} of {self.known:,} words"
+            right, words = self.right - self.right_known, self.words - self.known
+            yield "unknown words", self.unknown_accuracy, f"{right:,} of {words:,} words"
+
+    def parts(self) -> Iterator[Content]:
+        yield Facts([(name, f"{percent(share)} %", counts) for name, share, counts in self._shares()])
+        if self.confusions:
+            rows = [[gold, found, f"{count:,}"] for (gold, found), count in self.commonest()]
+            yield Grid([["is", "said", "words"]], rows, words=(0, 1))
 
     def as_dict(self) -> dict[str, Any]:
         """The content as JSON values."""
@@ -196,7 +202,7 @@ class Hits:
 
 
 @dataclass(frozen=True, repr=False)
-class SpanScore(Brief):
+class SpanScore(Shown):
     """Scores of spans. A predicted span is right if its words and its kind are right, as in conlleval."""
 
     tags: TagScore = field(default_factory=TagScore)
@@ -231,6 +237,14 @@ class SpanScore(Brief):
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
+
+    def parts(self) -> Iterator[Content]:
+        first, second, *_ = self.lines()
+        rows = [
+            [name, *map(percent, (one.precision, one.recall, one.f1)), f"{one.gold:,}"]
+            for name, one in [*self.kinds.items(), ("all", self.all)]
+        ]
+        yield from (first, second, Grid([["kind", "precision", "recall", "F1", "spans"]], rows[:-1], rows[-1:]))
 
     def lines(self) -> Iterator[str]:
         hits = self.all
@@ -273,8 +287,8 @@ def score_spans(gold: Tags, found: Tags) -> SpanScore:
 # ---- trees
 
 
-@dataclass(frozen=True)
-class TreeScore:
+@dataclass(frozen=True, repr=False)
+class TreeScore(Shown):
     """The number of words with the right head (UAS), and with the right head and label (LAS).
 
     As in the CoNLL shared task of 2018, every word counts, including punctuation. Only the part of a label before the
@@ -296,6 +310,9 @@ class TreeScore:
     def las(self) -> float:
         return share(self.labelled, self.words)
 
+    def in_brief(self) -> str:
+        return str(self).split("\n")[0]
+
     def __add__(self, other: TreeScore) -> TreeScore:
         return TreeScore(
             self.words + other.words,
@@ -312,6 +329,15 @@ class TreeScore:
             f"trees all right {percent(share(self.whole, self.sentences))} % "
             f"({self.whole:,} of {self.sentences:,} sentences)"
         )
+
+    def parts(self) -> Iterator[Content]:
+        words, sentences = f"of {self.words:,} words", f"of {self.sentences:,} sentences"
+        rows = [
+            ("UAS", self.uas, f"right heads: {self.heads:,} {words}"),
+            ("LAS", self.las, f"right heads and labels: {self.labelled:,} {words}"),
+            ("trees", share(self.whole, self.sentences), f"all right: {self.whole:,} {sentences}"),
+        ]
+        yield Facts([(name, f"{percent(value)} %", note) for name, value, note in rows])
 
     def as_dict(self) -> dict[str, Any]:
         """The content as JSON values."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields
 from functools import cached_property
 from typing import Any, ClassVar, Self, TypeVar
@@ -12,6 +12,7 @@ from markone.brief import Brief
 from markone.errors import DataError, SettingsError
 from markone.model.file import check_keys, history_in_json, making
 from markone.model.history import History
+from markone.reporting.shown import Content, fragment_of
 from markone.storage.container import PICKLED, Path, digest_of, from_bytes, read_file, to_bytes, write_file
 from markone.storage.saved import Contents, Saved
 from markone.structured.sentences import Sentences
@@ -27,6 +28,14 @@ class SentenceModel(Brief, ABC):
     settings: Any
     history: History
     resume: Saved | None
+
+    def _repr_html_(self) -> str:
+        return fragment_of(self.shown())
+
+    def shown(self) -> Iterator[Content]:
+        """Return what a notebook shows: what the model is, and the passes of its training."""
+        yield f"{type(self).__name__}: {self.in_brief()}"
+        yield from self.history.contents()
 
     @abstractmethod
     def to_saved(self, *, final: bool = False) -> Saved:

@@ -11,18 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
-from markone.brief import Brief, of_fields
+from markone.brief import of_fields
 from markone.checks import check_named, whole
 from markone.data.strings import Strings
 from markone.errors import SettingsError, did_you_mean
 from markone.learning.progress import Progress
 from markone.learning.run_options import Callback, RunOptions
-from markone.model.explaining import Shown, check_top
+from markone.model.explaining import check_top
 from markone.model.history import History
-from markone.reporting.grids import Grid, label_in_words, plain_number
-from markone.reporting.marking import MarkedText
+from markone.reporting.grids import label_in_words, plain_number
+from markone.reporting.shown import Content, Shown
 from markone.storage.saved import Saved
 from markone.structured.alternatives import NOBODY, ROWS_SHOWN, Choice, Term
+from markone.structured.answers import Tagged
 from markone.structured.corpora import read_sentences
 from markone.structured.scoring import SpanScore, TagScore, score_spans, score_tags
 from markone.structured.sentence_model import SentenceModel, check_word
@@ -170,8 +171,8 @@ class Tagger(SentenceModel):
         callback
             A function that is called after each pass. Training ends when it returns True.
         progress
-            True shows a progress bar on a terminal, and prints lines elsewhere. Or an object that receives the
-            progress.
+            By default, a bar is shown on a terminal or in a notebook if the work takes more than two seconds. True
+            shows it at once, or prints lines elsewhere. False shows nothing. Or an object that receives the progress.
         """
         given = {
             "column": column,
@@ -203,7 +204,7 @@ class Tagger(SentenceModel):
 
     # ---- tagging
 
-    def tag(self, sentences: Any) -> list[list[str]]:
+    def tag(self, sentences: Any) -> Tagged:
         """Return the tags of each sentence.
 
         Parameters
@@ -214,9 +215,12 @@ class Tagger(SentenceModel):
         batch = self._read(sentences)
         numbers = self._numbers(batch)
         if self._in_scheme is not None:
-            return _core.lists_of_names(numbers, batch.starts, self._in_scheme)
-        found = numbers.tolist()
-        return [self._names_of(found[begin:end]) for begin, end in pairwise(batch.starts.tolist())]
+            tags = _core.lists_of_names(numbers, batch.starts, self._in_scheme)
+        else:
+            found = numbers.tolist()
+            tags = [self._names_of(found[begin:end]) for begin, end in pairwise(batch.starts.tolist())]
+        tagged: Tagged = Tagged.of(tags, batch)
+        return tagged
 
     def tag_columns(self, sentences: Sentences) -> Strings:
         """Return the tags of all words as a column."""
@@ -390,7 +394,7 @@ def tags_in_scheme(tags: list[str], settings: TaggerSettings) -> list[str] | Non
 
 
 @dataclass(frozen=True, repr=False)
-class TaggerEvaluation(Brief):
+class TaggerEvaluation(Shown):
     """The accuracy of a tagger. It is printed in a few lines."""
 
     tags: TagScore
@@ -409,6 +413,10 @@ class TaggerEvaluation(Brief):
     def f1(self) -> float | None:
         """The F1 score of spans; None if tags are not tags of spans."""
         return None if self.spans is None else self.spans.f1
+
+    def parts(self) -> Iterator[Content]:
+        for part in (self.tags, self.spans):
+            yield from () if part is None else part.parts()
 
     def __str__(self) -> str:
         unknown = "known words: this model was saved by an older version, which did not store its training words"
@@ -442,7 +450,7 @@ class TagExplanation(Choice, Shown):
     def as_dict(self) -> dict[str, Any]:
         return {"word": self.word, **super().as_dict()}
 
-    def parts(self) -> Iterator[str | Grid | list[MarkedText]]:
+    def parts(self) -> Iterator[Content]:
         chosen, against = (label_in_words(one) for one in (self.chosen, self.against or NOBODY))
         yield f"{self.word!r} is {chosen} and not {against}, by {plain_number(self.margin)}"
         yield self.grid()

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from markone.model.bounds import square, whole
+from markone.reporting.grids import FACT_WIDTH, Facts
+from markone.reporting.shown import Content
 from markone.theory.claims import Claims, Hinge, Plane, Proof, Removal, Support
 from markone.theory.points import open_points
 from markone.theory.verification import Verification, verify
@@ -24,7 +26,10 @@ class Certificate(Claims):
     """Whether a plane can separate the classes, and the proof. It is printed in a few lines."""
 
     def in_brief(self) -> str:
-        return next(self._lines())
+        answer = {True: "separable", False: "not separable", None: "undecided"}[self.separable]
+        count = f"{len(self.classes)} classes" if len(self.classes) > 2 else "{!s} and {!s}".format(*self.classes)
+        bias = "with a bias" if self.bias else "without a bias"
+        return f"{answer}: {self.rows:,} rows of {self.features:,} features, {count}, {bias}"
 
     @property
     def margin(self) -> float | None:
@@ -43,44 +48,43 @@ class Certificate(Claims):
         return verify(self, open_points(X, y, self.spec, bias=self.bias, threads=threads, memory=memory))
 
     def __str__(self) -> str:
-        return "\n".join(self._lines())
+        lines = (f"  {name:<{FACT_WIDTH}}{note}" for name, _, note in self._facts())
+        return "\n".join([self.in_brief(), *lines, *self.remarks])
 
-    def _lines(self) -> Iterator[str]:
-        answer = {True: "separable", False: "not separable", None: "undecided"}[self.separable]
-        count = f"{len(self.classes)} classes" if len(self.classes) > 2 else "{!s} and {!s}".format(*self.classes)
-        bias = "with a bias" if self.bias else "without a bias"
-        yield f"{answer}: {self.rows:,} rows of {self.features:,} features, {count}, {bias}"
+    def parts(self) -> Iterator[Content]:
+        yield self.in_brief()
+        yield Facts([*self._facts()])
+        yield from self.remarks
+
+    def _facts(self) -> Iterator[tuple[str, str, str]]:
         lower, upper = self.bracket
         plane = self.plane_in_words
         best = f"no {plane} has more than {number(upper)}" if math.isfinite(upper) else ""
         if self.separable:
-            yield f"  margin    {number(lower)}{'; ' if best else ''}{best}"
+            yield "margin", "", f"{number(lower)}{'; ' if best else ''}{best}"
         elif self.separable is None and best:
-            yield f"  margin    {best}"
-        yield f"  radius    {number(self.radius)}"
+            yield "margin", "", best
+        yield "radius", "", number(self.radius)
         if self.support is not None and self.separable:
-            yield f"  support   {len(self.support.rows):,} examples"
+            yield "support", "", f"{len(self.support.rows):,} examples"
         if self.mistake_bound is not None and math.isfinite(self.mistake_bound):
-            yield f"  mistakes  a perceptron makes at most {whole(self.mistake_bound)}"
+            yield "mistakes", "", f"a perceptron makes at most {whole(self.mistake_bound)}"
             if self.bias and math.isfinite(self.radius2):
                 margin = math.sqrt(self.radius2 / self.mistake_bound)
-                yield (
-                    f"            R²/γ², with the bias as a feature: R² = {number(self.radius2)}, γ = {number(margin)}"
-                )
+                yield "", "", f"R²/γ², with the bias as a feature: R² = {number(self.radius2)}, γ = {number(margin)}"
         if self.proof is not None:
             size = len(self.proof.rows)
             which = f"{size} examples" if size > 1 else "1 example"
-            yield f"  proof     {which} that no {plane} separates: row{'s' * (size > 1)} {listed(self.proof.rows)}"
+            yield "proof", "", f"{which} that no {plane} separates: row{'s' * (size > 1)} {listed(self.proof.rows)}"
         if self.removal is not None:
             rows = self.removal.rows.tolist()
             count = "1 row" if len(rows) == 1 else f"{len(rows):,} rows (fewer might be enough)"
-            yield f"  removal   without {count} the others are separable: {listed(rows)}"
+            yield "removal", "", f"without {count} the others are separable: {listed(rows)}"
         if self.hinge is not None:
             bound = "" if self.proof is None else f", and none is below {number(self.proof.hinge_bound)}"
-            yield f"  hinge     {number(self.hinge.total)} in total is the smallest that was found{bound}"
+            yield "hinge", "", f"{number(self.hinge.total)} in total is the smallest that was found{bound}"
         if self.numbers is not None:
-            yield f"  numbers   {self.numbers}"
-        yield from self.remarks
+            yield "numbers", "", self.numbers
 
     def as_dict(self) -> dict[str, Any]:
         """The certificate as JSON values. The weights of a proof are strings, because they may be too large for JSON

@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.checks import check_named, switch
+from markone.checks import check_named, number, switch
 from markone.errors import SettingsError
+from markone.extras import need
 from markone.features.spec import Features
+from markone.reporting.meter import requested_meter, usual_meter
 from markone.theory.bracket import LIGHTER_BIAS, Bracket, Clock, Passes, embedded, find_bound_plane, take_steps
 from markone.theory.certificate import Certificate
 from markone.theory.claims import Plane, Proof
@@ -44,7 +46,7 @@ Tell = Callable[[str], None]
 
 def certify(
     source: Any,
-    y: Any = None,
+    target: Any = None,
     *,
     features: Any = None,
     bias: bool = True,
@@ -68,7 +70,7 @@ def certify(
     ----------
     source
         An array or a SciPy matrix, whose columns are the features; or a source, a frame or a file, as for `train`.
-    y
+    target
         The labels, or the name of the column of labels.
     features
         The specification of the features, as for `train`.
@@ -86,7 +88,9 @@ def certify(
     memory
         The memory limit for the rows, for example "2 GB". The default is half of the machine's memory.
     progress
-        True shows the current step. A function is called with a sentence for each step.
+        By default, the current step is shown on a terminal or in a notebook if the work takes more than two seconds.
+        True shows it at once, or prints lines elsewhere. False shows nothing. A function is called with a
+        sentence for each step.
 
     Examples
     --------
@@ -101,12 +105,13 @@ def certify(
     >>> bool(exclusive.verify(X, [0, 1, 1, 0]))
     True
     """
+    need("scipy")
     check_positive("tol", tol)
     check_positive("seconds", seconds)
     check_named("scaled", switch, scaled)
     with telling(progress) as tell:
         tell("reading")
-        points = open_points(source, y, features, bias=bias, scaled=scaled, threads=threads, memory=memory)
+        points = open_points(source, target, features, bias=bias, scaled=scaled, threads=threads, memory=memory)
         spec = None if features is None and not scaled else Features.of(features, scaled=scaled)
         return Certifying(points, Clock(seconds), tol, tell).certificate(spec)
 
@@ -117,26 +122,26 @@ def certify_points(points: Points, *, seconds: float, tol: float = USUAL_TOL) ->
 
 
 def check_positive(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-        raise SettingsError(name, f"must be a number greater than 0, not {value!r}", value=value)
+    check_named(name, number(above=0), value)
 
 
 @contextmanager
 def telling(progress: Tell | bool | None) -> Iterator[Tell]:
-    """A function that reports progress: a line that is updated on a terminal, and separate lines elsewhere."""
+    """A function that reports progress: a line that is updated where a person watches, and if progress was requested,
+    separate lines elsewhere."""
     if callable(progress):
         yield progress
-    elif progress is True and sys.stderr.isatty():
-        from rich.console import Console
-
-        with Console(stderr=True).status("") as status:
-            yield lambda what: status.update(what)
-    elif progress is True:
-        yield lambda what: print(what, file=sys.stderr)
-    elif progress in (None, False):
-        yield lambda what: None
-    else:
+        return
+    if progress not in (None, True, False):
         raise SettingsError("progress", f"must be True, False or a function that takes a sentence: {progress!r}")
+    meter = None if progress is False else usual_meter() if progress is None else requested_meter()
+    if meter is None:
+        yield (lambda what: print(what, file=sys.stderr)) if progress else (lambda what: None)
+        return
+    try:
+        yield meter.update
+    finally:
+        meter.close()
 
 
 class Certifying:

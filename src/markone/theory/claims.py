@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from markone.brief import Brief
 from markone.data.source import Label
+from markone.reporting.shown import Shown
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,7 +109,7 @@ class Hinge(Brief):
 
 
 @dataclass(frozen=True, repr=False)
-class Claims(Brief):
+class Claims(Shown):
     """All claims about some points, and what shows them."""
 
     separable: bool | None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.brief import Brief, of_fields
+from markone.brief import of_fields
 from markone.data.blocks import as_scipy
 from markone.data.kinds import written
 from markone.errors import DataError, SettingsError, did_you_mean
@@ -19,6 +19,7 @@ from markone.learning.lengths import lengths2
 from markone.learning.mistake_bounds import check_theory, not_bounded
 from markone.model.bounds import ROUNDING, Bounds, least_ratio, square, whole
 from markone.reporting.grids import Grid, plain_number
+from markone.reporting.shown import Content, Shown
 from markone.theory.certificate import Certificate
 from markone.theory.certifying import certify_points, check_positive
 from markone.theory.points import Points
@@ -56,7 +57,7 @@ class Mistake(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Invariants(Brief):
+class Invariants(Shown):
     """What holds after every mistake of a perceptron that starts at 0. When printed, it shows a table.
 
     Let w* be a plane of length 1 that separates the rows with the margin γ, and R the length of the longest row. After
@@ -165,8 +166,13 @@ class Invariants(Brief):
         if self.mistakes and self.hold:
             yield f"{'kγ ≤ w·w* and k²γ² ≤ ' if self.margin is not None else ''}|w|² ≤ kR² after every mistake."
 
+    def parts(self) -> Iterator[Content]:
+        if self.mistakes:
+            yield from (self.grid(), "")
+        yield from self.sentences()
+
     def __str__(self) -> str:
-        return "\n".join([*([str(self.grid()), ""] if self.mistakes else []), *self.sentences()])
+        return "\n".join(map(str, self.parts()))
 
     def as_dict(self) -> dict[str, Any]:
         """Return all numbers for JSON."""

@@ -5,23 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
-from markone.brief import Brief
 from markone.data.blocks import as_rows
 from markone.data.source import Batch
 from markone.errors import DataError, SettingsError
 from markone.learning.online import Linear
 from markone.learning.states import without_prefix
-from markone.model.evaluation import columns
 from markone.model.margins import functional_margins
 from markone.model.model import Model
 from markone.parallel import count_threads, in_order
-from markone.reporting.grids import plain_number
+from markone.reporting.charts import Bars, Chart
+from markone.reporting.grids import Grid, plain_number
+from markone.reporting.shown import Content, Shown
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 BINS = 16
@@ -33,7 +34,7 @@ Weights = _core.Weights32 | _core.Weights64
 
 
 @dataclass(frozen=True, repr=False)
-class Spread(Brief):
+class Spread(Shown):
     """The margins of examples with one weight vector. It is printed as a histogram."""
 
     functional: NDArray[np.float64]
@@ -80,14 +81,20 @@ class Spread(Brief):
         """A summary, and below it the histogram."""
         middle = plain_number(float(np.median(self.geometric)))
         yield f"smallest {plain_number(self.smallest)}, median {middle}; {self.negative:.1%} below 0"
+        bars = self.bars()
+        largest = max(1, *bars.values)
+        rows = [[name, f"{count:,}", bar(count / largest)] for name, count in zip(bars.names, bars.values, strict=True)]
+        yield from str(Grid([], rows, words=(0, 2))).split("\n")
+
+    def bars(self) -> Bars:
+        """The histogram as bars."""
         counts, edges = self.histogram()
         named = list(map(plain_number, edges.tolist()))
-        rows = [
-            [f"{low} to {high}", f"{count:,}", bar(count / max(1, counts.max()))]
-            for low, high, count in zip(named, named[1:], counts.tolist(), strict=False)
-        ]
-        width = max(len(row[1]) for row in rows)
-        yield from columns([[name, count.rjust(width), drawn] for name, count, drawn in rows], texts=3)
+        return Bars([f"{low} to {high}" for low, high in pairwise(named)], counts.tolist())
+
+    def parts(self) -> Iterator[Content]:
+        yield next(self.lines())
+        yield Chart((self.bars(),))
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -106,7 +113,7 @@ class Spread(Brief):
 
 
 @dataclass(frozen=True, repr=False)
-class Margins(Brief):
+class Margins(Shown):
     """The margins of examples with a model's weights. It is printed as histograms."""
 
     last: Spread | None
@@ -127,6 +134,11 @@ class Margins(Brief):
         """The margins that exist, by name."""
         both = {"averaged": self.averaged, "last": self.last}
         return {name: spread for name, spread in both.items() if spread is not None}
+
+    def parts(self) -> Iterator[Content]:
+        for name, spread in self.spreads().items():
+            yield f"Margins of {self.examples:,} examples with the {name} weights"
+            yield from spread.parts()
 
     def __str__(self) -> str:
         parts = []

@@ -112,7 +112,7 @@ def open_points(
     """
     if features is None and not scaled and (is_sparse(source) or isinstance(source, np.ndarray | list | tuple)):
         if target is None:
-            raise DataError("there are no labels; give a label for each row: y=...")
+            raise DataError("there are no labels; give a label for each row: target=...")
         if not isinstance(target, str) and not texts_in(source):
             return given_points(source, target, bias)
     sample = open_sample(source, target, threads, memory)

@@ -13,7 +13,8 @@ from markone.features.map import BIAS, FeatureMap
 from markone.model.history import REASONS, Stop
 from markone.model.named_numbers import NamedNumbers
 from markone.model.settings import Settings
-from markone.reporting.grids import cells, counted, label_in_words, plain_number, shortened
+from markone.reporting.grids import Grid, cells, counted, label_in_words, plain_number, shortened
+from markone.reporting.shown import Content, Shown
 from markone.theory.invariants import SECONDS, Invariants, invariants_of
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ NAME_WIDTH = 24
 INDENT = "    "
 SAME = 1e-6
 """The tolerance with which the changes of all features must be the same multiple of the example."""
+
+HEADS = ("pass", "row", "label", "activation", "says", "")
+STEPS_IN_TABLE = 50
+"""The largest number of steps that a notebook shows."""
 
 
 class Change(NamedTuple):
@@ -112,7 +117,7 @@ class Step(Brief):
 
 
 @dataclass(frozen=True, repr=False)
-class Trace(Brief):
+class Trace(Shown):
     """The steps of a run. The weights after each step can be computed from it."""
 
     settings: Settings
@@ -182,6 +187,18 @@ class Trace(Brief):
 
     # ---- for readers
 
+    def parts(self) -> Iterator[Content]:
+        what = self.settings.family.changes
+        shown = self.steps[:STEPS_IN_TABLE]
+        rows = [[*line_of(step), "; ".join(below(step, what))] for step in shown]
+        if rows:
+            yield Grid([[*HEADS, "the example and what changes"]], rows, words=range(len(HEADS) + 1))
+        if len(shown) < len(self.steps):
+            yield f"... and {len(self.steps) - len(shown):,} more"
+        yield self.summary()
+        if (numbers := self.features.numbers_in_words()) is not None:
+            yield f"Numbers are {numbers}."
+
     def __str__(self) -> str:
         numbers = self.features.numbers_in_words()
         about = [] if numbers is None else [f"Numbers are {numbers}."]
@@ -217,7 +234,7 @@ class Trace(Brief):
 
 def in_words(steps: Sequence[Step], what: str) -> Iterator[str]:
     """A line for each step, and below it the example and the arithmetic of the changed weights."""
-    lines = [("pass", "row", "label", "activation", "says", "")] + [line_of(step) for step in steps]
+    lines = [HEADS] + [line_of(step) for step in steps]
     widths = [max(map(cells, column)) for column in zip(*lines, strict=True)]
     for number, line in enumerate(lines):
         yield "  ".join(cell + " " * (width - cells(cell)) for cell, width in zip(line, widths, strict=True)).rstrip()

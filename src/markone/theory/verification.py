@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.brief import Brief
+from markone.reporting.shown import Content, Shown
 from markone.theory.claims import Claims, Plane, Proof, Support
 from markone.theory.points import Points
 
@@ -33,7 +33,7 @@ MOST_EXACT = 1000
 
 
 @dataclass(frozen=True, repr=False)
-class Verification(Brief):
+class Verification(Shown):
     """Whether all claims of a certificate are true. It is true as a bool if they are."""
 
     holds: bool
@@ -42,6 +42,12 @@ class Verification(Brief):
 
     def __bool__(self) -> bool:
         return self.holds
+
+    def parts(self) -> Iterator[Content]:
+        yield self.reason
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
 
     def __str__(self) -> str:
         return self.reason
