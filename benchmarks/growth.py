@@ -24,7 +24,8 @@ from benchmarks.kept import cache_folder
 from benchmarks.made import AT_ONCE, made_ranks, made_texts, tabbed
 from benchmarks.memory import PEAK
 from benchmarks.timing import on_cores, timed
-from markone.plots.drawing import BLUE, ORANGE, End, entitle, finished, label_ends, name_axes, new_figure, tidy
+from markone.plots.colours import BLUE, ORANGE
+from markone.plots.drawing import End, entitle, finished, label_ends, name_axes, new_figure, tidy
 from markone.plots.svg_text import svg_file
 
 ROOT = Path(__file__).parent.parent

@@ -257,8 +257,9 @@ ngram_settings settings_of(const token_settings& tokens, bool negation, token_ch
     return {{tokens, negation, choice, shortest, longest, within_words}, 1, 1};
 }
 
-// What the tokenizer knows of characters, for programs that make the same tokens elsewhere: the first and last characters
-// of ranges, one pair after the other; and the foldings, each a character and the three that stand for it, 0 for none.
+// What the tokenizer knows of characters, for programs that make the same tokens elsewhere: the first and last
+// characters of ranges, one pair after the other; and the foldings, each a character and the three that stand for it, 0
+// for none.
 nb::dict unicode_tables() {
     nb::dict tables;
     const auto put = [&](const char* name, const auto& ranges) {

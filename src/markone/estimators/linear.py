@@ -19,7 +19,7 @@ from markone.learning.learner import Learner
 from markone.learning.logistic import BatchLearner
 from markone.learning.online import Linear
 from markone.learning.passes import teach
-from markone.learning.progress import Silence, visible_progress
+from markone.learning.progress import progress_of
 from markone.learning.several_labels import LabelLearner, LabelsInTurn, learner_of_sets
 from markone.learning.svm import Dual
 
@@ -89,7 +89,7 @@ class LinearClassifier(Classifier):
             settings = self._settings(float(matrix.shape[0] if weights is None else weights.sum()))
             learner = learner_of_sets(settings, sets, lambda: self._make(settings, matrix.shape[1], 2, matrix.dtype))
             block = Block.of(as_matrix(matrix, learner.dtype), numbers, weights)
-            history = teach(learner, block, progress=visible_progress() if self.verbose else Silence())
+            history = teach(learner, block, progress=progress_of(bool(self.verbose)))
             self.classes_, self._learner, self.history_ = np.arange(len(sets)), learner, history
             self.n_iter_ = learner.most_passes if isinstance(learner, LabelsInTurn) else len(history)
             self._forget()

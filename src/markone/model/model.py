@@ -25,7 +25,7 @@ from markone.model.calibrator import Calibrator
 from markone.model.counts import Counts
 from markone.model.decisions import ABSTAINED, Abstention, Threshold
 from markone.model.evaluation import EvaluationTally, log_probabilities, of_each_class
-from markone.model.explaining import Explanation, Explanations, SeveralExplanation, check_top, explain_examples
+from markone.model.explaining import Explanation, Explanations, check_top, explain_examples
 from markone.model.file import making, parts_of, to_saved
 from markone.model.given_models import parts_of_tables, parts_of_weights
 from markone.model.given_weights import WeightsByName
