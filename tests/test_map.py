@@ -13,7 +13,14 @@ from pages import script_of_docs
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "how-it-works.md").read_text(encoding="utf-8")
 OTHER_PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
-SOURCES = ["src/markone/**/*.py", "src/markone/*.pyi", "core/**/*.py", "core/**/*.h", "core/**/*.cpp"]
+SOURCES = [
+    "src/markone/**/*.py",
+    "src/markone/*.pyi",
+    "src/markone/**/*.mjs",
+    "core/**/*.py",
+    "core/**/*.h",
+    "core/**/*.cpp",
+]
 SOURCES += [f"src/markone/*/page/**/*.{ending}" for ending in ("js", "html", "css")]
 
 
