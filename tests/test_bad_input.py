@@ -128,7 +128,7 @@ def test_all_weights_zero_is_said() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")  # scikit-learn's own
-@pytest.mark.parametrize("labels", [[0.5, 1.2, 0.1, 0.7], [np.nan, 1, 0, 1], [[0, 1], [1, 0], [1, 1], [0, 1]]])
+@pytest.mark.parametrize("labels", [[0.5, 1.2, 0.1, 0.7], [np.nan, 1, 0, 1], [[0, 2], [1, 0], [1, 1], [0, 1]]])
 def test_labels_that_are_no_classes(labels: Any) -> None:
     with pytest.raises(ValueError):
         Perceptron().fit(X, labels)

@@ -60,6 +60,8 @@ def results(folder: Path) -> Iterator[Any]:
     yield from model.errors(X, y % 2, most=2)
     texts, kinds = ["free money now", "see you soon"] * 150, ["spam", "ham"] * 150
     yield from (markone.train(texts, target=kinds, **how) for how in ({"threshold": "f1"}, {"abstain": 0.3}))
+    several = markone.train(texts, target=[["spam", f"long {LONG}"], []] * 150)
+    yield from (several, several.evaluate(texts, [["spam"], ["spam"]] * 150), several.explain(texts[0]))
     yield from (model.history.bounds, markone.margins(model, X, y % 2))
     comparison = markone.compare(table, target="label", rules=["mira", "naive-bayes"], folds=3)
     yield from (comparison, markone.validate(table, target="label", folds=20, epochs=1))

@@ -61,7 +61,7 @@ def test_the_slim_core_is_what_is_declared() -> None:
     extras = PROJECT["optional-dependencies"]
     for package, extra, _ in EXTRAS.values():
         assert any(package.lower() in one for one in extras[extra]), package
-    assert "markone[sklearn,plot,excel,images,serve]" in extras["all"]
+    assert "markone[sklearn,plot,excel,images,serve,onnx,js]" in extras["all"]
 
 
 def test_nothing_else_is_there(place: tuple[list[str], Path]) -> None:

@@ -168,7 +168,8 @@ def test_parts_of_words_and_weights_are_tried():
     texts = [f"{word()} {word()}{'xq' if label else 'xz'} {word()}" for label in labels]
     tuning = tune(texts, target=labels.tolist(), rule="mira")
     tried = [trial.text for trial in tuning.trials if trial.text]
-    assert {"subwords": []} in tried and {"weight": "idf"} in tried  # by default, rare words have parts
+    assert {"subwords": []} in tried  # by default, rare words have parts
+    assert any(one.get("weight") == "idf" for one in tried)
     assert tuning.kept and tuning.score > 0.95
     common = tune(["same old words"] * 250 + ["and new ones"] * 250, target=[0] * 250 + [1] * 250)
     assert {"subwords": [2, 5]} in [trial.text for trial in common.trials]

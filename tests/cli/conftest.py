@@ -29,6 +29,8 @@ def made(tmp_path_factory) -> Path:
     (folder / "new.csv").write_text("text\n" + "".join(f'"{row["text"]}"\n' for row in rows))
     (folder / "new.txt").write_text("".join(f"{row['text']}\n" for row in rows))
     (folder / "crawl.jsonl").write_text("".join(json.dumps({"text": row["text"]}) + "\n" for row in rows))
+    articles = ["the team won,sports", "the vote was close,politics", "the team met the minister,sports;politics"]
+    (folder / "articles.csv").write_text("text,topics\n" + "\n".join(articles * 20) + "\n")
     (folder / "reviews.csv.gz").write_bytes(gzip.compress((folder / "reviews.csv").read_bytes()))
     (folder / "people.csv").write_text(
         "age,job,member,income\n"

@@ -30,8 +30,10 @@ RARELY = 0.5
 ALMOST_ALL = 0.9
 """From this share of unknown words on, parts of words are the only features, and their weights do not need labels."""
 
-CHOSEN = ("words", "subwords", "weight", "min_count")
+CHOSEN = ("subwords", "min_count")
 """The settings that are chosen."""
+OF_SINGLE_WORDS = ("words", "weight")
+"""Those that are also chosen where almost all words are unknown."""
 
 
 def is_open(settings: Text) -> bool:
@@ -131,8 +133,9 @@ def chosen_as(spec: Features, columns: Sequence[Column], model: Features) -> Fea
     }
     choices = {}
     for column in open_columns(spec, columns):
-        mine, settings = spec.for_column(column), model.for_column(column)
+        settings = model.for_column(column)
         chosen = {name: getattr(settings, name) for name in CHOSEN}
-        choices[column.name] = {name: value for name, value in chosen.items() if value != getattr(mine, name)}
+        others = {name: getattr(settings, name) for name in OF_SINGLE_WORDS}
+        choices[column.name] = chosen | {name: value for name, value in others.items() if value != getattr(usual, name)}
     spec = with_choices(spec, columns, choices) if choices else spec
     return replace(spec, text=replace(spec.text, **then)) if then else spec

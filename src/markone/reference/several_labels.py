@@ -38,7 +38,7 @@ def measures_of_labels(truth: Sets, found: Sets, labels: Sequence[Hashable]) -> 
 
     >>> found = measures_of_labels([frozenset("ab"), frozenset()], [frozenset("a"), frozenset("a")], "ab")
     >>> {name: round(value, 3) for name, value in found.items()}
-    {'micro_f1': 0.5, 'macro_f1': 0.333, 'accuracy': 0.0, 'hamming_loss': 0.75}
+    {'micro_f1': 0.5, 'macro_f1': 0.333, 'accuracy': 0.0, 'hamming_loss': 0.5}
     """
     every = [*decisions(truth, found, labels)]
     by_label = [[*decisions(truth, found, [label])] for label in labels]
