@@ -699,3 +699,12 @@ def in_postgresql(value: Any) -> str:
     if isinstance(value, str):
         return "'" + value.replace("\0", " ").replace("'", "''") + "'"
     return str(value)
+
+
+def test_a_model_of_several_labels_is_exported_label_by_label(tmp_path: Path) -> None:
+    texts = ["free money", "see you", "free beer", "see a film"] * 30
+    model = markone.train(texts, target=[["spam"], ["private"], ["spam", "private"], []] * 30)
+    with pytest.raises(DataError, match=r"export each label: model\.of_label"):
+        model.export(tmp_path / "mail.json")
+    exported = model.of_label("spam").export(tmp_path / "spam.json")
+    assert exported.engine is not None and (tmp_path / "spam.json").exists()
