@@ -454,6 +454,18 @@ def test_damaged_files_are_refused(tmp_path_factory: pytest.TempPathFactory, dat
     assert content(found, folder) == content(SMALL, folder)
 
 
+def test_weights_whose_sums_would_overflow_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.tagger"
+    SMALL.save(path, final=True)
+    forged = Forged(path.read_bytes())
+    [name] = [name for name in forged.header if name.endswith("weights.weights")]
+    weights = forged.array(name)
+    weights[:] = np.full(len(weights) // 4, -3e38, np.float32).tobytes()
+    path.write_bytes(forged.assembled())
+    with pytest.raises(DataError, match="its weights are impossibly large"):
+        Tagger.load(path)
+
+
 @given(st.data())
 def test_forged_files_are_refused_or_harmless(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     """Whatever stands in it under checksums that are right: a DataError, or a tagger that works."""

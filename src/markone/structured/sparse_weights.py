@@ -132,6 +132,8 @@ class KeyedWeights(Brief):
             raise damaged("not every feature has a name")
         indptr = found.indptr
         check_finite("weights", found.weights)
+        if np.abs(found.weights).max(initial=0) > LARGEST:
+            raise damaged("its weights are impossibly large")
         if (np.diff(indptr) == 0).any():
             raise damaged("a feature has no weights")
         if found.columns.max(initial=0) >= columns or found.templates.max(initial=0) >= templates:
