@@ -95,6 +95,9 @@ OUR_TABLE: dict[str, Any] = {
     "read": {"target": "income", "header": False, "columns": list(ADULT_COLUMNS)},
     "train": {"rule": "mira", "C": 1, "epochs": 5, "holdout": 0},
 }
+# Without settings: what runs of three words, calibration, curves and pairs cost.
+OUR_TEXT_DEFAULTS: dict[str, Any] = {"read": OUR_TEXTS["read"], "train": {}}
+OUR_TABLE_DEFAULTS: dict[str, Any] = {"read": OUR_TABLE["read"], "train": {}}
 OUR_COUNTS: dict[str, Any] = {
     "read": {"format": "tab"},
     "train": {"rule": "naive-bayes", "holdout": 0, "features": {"text": {"signs": False, "min_count": 1}}},
@@ -103,6 +106,7 @@ OUR_NETWORK = markone.MLP(hidden_layer_sizes=(128,), max_iter=5, tol=None, rando
 THEIR_NETWORK = MLPClassifier(hidden_layer_sizes=(128,), max_iter=10, random_state=0)
 LEFT_OUT: dict[str, Any] = {"rule": "perceptron", "epochs": 10}
 VW_TEXTS = (vowpal_wabbit.text, "--loss_function logistic --ngram 2 -b 22")
+VW_TRAINED = vowpal_wabbit.train(*VW_TEXTS)
 VW_ROWS = (vowpal_wabbit.row, "--loss_function logistic -b 18")
 THEIR_PAIRS = (HashingVectorizer(ngram_range=(1, 2), dtype=np.float32), THEIR_MIRA)
 THEIR_WORDS = (TfidfVectorizer(dtype=np.float32), THEIR_MIRA)
@@ -292,6 +296,14 @@ CASES: list[Case[Any]] = [
     Case("rows to model (scikit-learn)", ZIPF_FILE, ours.train(**OUR_ROWS), scikit.train_rows(THEIR_PERCEPTRON), 8),
     Case("rows to model (Vowpal Wabbit)", ZIPF_FILE, ours.train(**OUR_ROWS), vowpal_wabbit.train(*VW_ROWS), 1.5),
     Case("table to model (scikit-learn)", ADULT_FILE, ours.train(**OUR_TABLE), scikit.train_table(THEIR_MIRA), 5),
+    Case("defaults, text to model (Vowpal Wabbit)", IMDB_FILE, ours.train(**OUR_TEXT_DEFAULTS), VW_TRAINED, 1),
+    Case(
+        "defaults, table to model (scikit-learn)",
+        ADULT_FILE,
+        ours.train(**OUR_TABLE_DEFAULTS),
+        scikit.train_table(linear_model.LogisticRegression(max_iter=1000)),
+        0.5,
+    ),
     Case(
         "command: text to saved model (Vowpal Wabbit)",
         IMDB_FILE,
