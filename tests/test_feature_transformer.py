@@ -42,6 +42,7 @@ def frame() -> pd.DataFrame:
     return pd.DataFrame({"age": age, "city": city, "note": random.choice(TEXTS, 60)})
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")  # older scikit-learn does not know polars
 def test_the_same_features_as_training_makes(frame: pd.DataFrame) -> None:
     labels = np.where(frame["city"] == "Rome", "y", "n")
     source = markone.read(frame, target=labels)
