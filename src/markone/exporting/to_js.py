@@ -88,8 +88,7 @@ def in_quickjs(program: str, rows: str) -> tuple[str, str] | None:
     import quickjs
 
     context = quickjs.Context()
-    context.set("rows", rows)
     context.module(program + IN_QUICKJS)
     while context.execute_pending_job():
         pass
-    return "QuickJS", context.eval("answers(rows)")
+    return "QuickJS", context.get("answers")(rows)
