@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, Protocol, Self
 
-from markone.errors import MarkoneError
-
 Handle = Any
 """Stands for the result of a task, or for a value that was put. Each engine has handles of its own."""
 
@@ -47,7 +45,7 @@ class Engine(Protocol):
         """End all tasks, and release everything that belongs to the training, but not a cluster that others use."""
 
 
-class Cancelled(MarkoneError):
+class Cancelled(Exception):  # noqa: N818
     """A task was ended because nobody wants its result."""
 
 
