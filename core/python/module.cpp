@@ -422,11 +422,11 @@ nb::class_<shared_state<T>> bind_learner(nb::module_& m, const std::string& bits
 // The arrays of changes: places, moves, sums and squares.
 using change_arrays = std::tuple<array<std::uint32_t, 1>, array<double, 1>, array<double, 1>, array<double, 1>>;
 
-changes_view view(const change_arrays& from) {
+changes_view changes_in(const change_arrays& from) {
     const auto& [places, moved, sums, squares] = from;
     return {view(places), view(moved), view(sums), view(squares)};
 }
-nb::tuple own(changes&& from) {
+nb::tuple to_numpy(changes&& from) {
     return nb::make_tuple(own(std::move(from.places)), own(std::move(from.moved)), own(std::move(from.sums)),
                           own(std::move(from.squares)));
 }
@@ -464,7 +464,7 @@ void bind_mixing(nb::class_<shared_state<T>>& learner_class) {
                     nb::gil_scoped_release unlocked;
                     found = mixing<T>::take(self, base, of_bias, when);
                 }
-                return nb::make_tuple(own(std::move(found)), own(std::move(of_bias)),
+                return nb::make_tuple(to_numpy(std::move(found)), to_numpy(std::move(of_bias)),
                                       nb::make_tuple(when.scale, when.clock, when.time));
             },
             "base"_a)
@@ -474,7 +474,7 @@ void bind_mixing(nb::class_<shared_state<T>>& learner_class) {
                double time) {
                 nb::gil_scoped_release unlocked;
                 const std::lock_guard guard(self.busy);
-                mixing<T>::mix(self, view(all), view(of_bias), {scale, clock, time});
+                mixing<T>::mix(self, changes_in(all), changes_in(of_bias), {scale, clock, time});
             },
             "changes"_a, "of_bias"_a, "scale"_a, "clock"_a, "time"_a);
 }
@@ -540,9 +540,9 @@ NB_MODULE(_core, m) {
             changes both;
             {
                 nb::gil_scoped_release unlocked;
-                both = merge(view(a), share_of_a, view(b), share_of_b);
+                both = merge(changes_in(a), share_of_a, changes_in(b), share_of_b);
             }
-            return own(std::move(both));
+            return to_numpy(std::move(both));
         },
         "a"_a, "share_of_a"_a, "b"_a, "share_of_b"_a);
     bind_numbers(m);

@@ -14,7 +14,7 @@ from markone import _core
 from markone.data.blocks import Block
 from markone.data.source import UNLABELLED
 from markone.data.store import PartOfStore, RowStore
-from markone.errors import LimitError, Setting
+from markone.errors import LimitError, Setting, SettingsError
 from markone.learning.holdout import check_both, split
 from markone.model.settings import Settings
 
@@ -243,6 +243,14 @@ class GivenPart:
 
     def examples(self, settings: Settings) -> Examples:
         return self.rows
+
+
+def divided(examples: Examples, count: int) -> Sequence[PartOfRows]:
+    """Return the examples of each partition. Raise an error if there are more partitions than rows."""
+    rows = sum(map(len, examples.labels()))
+    if count > rows:
+        raise SettingsError("partitions", f"is {count}, but there are only {rows} rows; choose at most as many as rows")
+    return examples.parts(count)
 
 
 def shares(rows: int, count: int) -> list[tuple[int, int]]:

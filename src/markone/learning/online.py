@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.data.blocks import Block, Rows
 from markone.errors import DataError
-from markone.learning.examples import Examples, PartOfRows
+from markone.learning.examples import Examples, PartOfRows, divided
 from markone.learning.learner import CommonLearner, State, Tally
 from markone.learning.partitions import mixing
 from markone.learning.partitions.engine import Engine, engine_for
@@ -114,8 +114,7 @@ class Linear(CommonLearner):
         if self.settings.epochs > 1:
             examples.pack_counts()
         if self.settings.partitions > 1:
-            mixing.check_rows(examples, self.settings.partitions)
-            self._in_partitions = mixing.Weights(self), examples.parts(self.settings.partitions)
+            self._in_partitions = mixing.Weights(self), divided(examples, self.settings.partitions)
 
     def let_go(self) -> None:
         self._in_partitions = None

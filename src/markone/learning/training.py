@@ -29,6 +29,7 @@ from markone.learning.examples import StoredExamples
 from markone.learning.learner import Learner
 from markone.learning.learners import new_learner
 from markone.learning.mistake_bounds import Bounding, check_theory, not_bounded, wanted
+from markone.learning.naive_bayes import Counting
 from markone.learning.online import Linear
 from markone.learning.passes import LearnerTraining
 from markone.learning.progress import Progress
@@ -291,7 +292,7 @@ class ClassifierTraining(LearnerTraining[Model]):
     ) -> None:
         self.stored = StoredExamples(store, start.learner.settings)
         super().__init__(start.learner, self.stored)
-        if isinstance(start.learner, LabelLearner | Linear):
+        if isinstance(start.learner, LabelLearner | Linear | Counting):
             start.learner.threads = threads
         self.source = source
         self.start = start

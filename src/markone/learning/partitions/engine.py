@@ -19,6 +19,10 @@ Handle = Any
 """Stands for the result of a task, or for a value that was put. Each engine has handles of its own."""
 
 
+LOOK = 0.05
+"""Seconds between two looks at signals while tasks run."""
+
+
 class Engine(Protocol):
     """Runs tasks, and keeps their results where they were made until somebody gathers them."""
 

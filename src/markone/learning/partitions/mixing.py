@@ -16,17 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
-from markone.errors import SettingsError
-from markone.learning.examples import Examples, PartOfRows
+from markone.learning.examples import PartOfRows
 from markone.learning.learner import Counted
-from markone.learning.partitions.engine import Engine, Handle, Threads, reduce_in_tree
+from markone.learning.partitions.engine import LOOK, Engine, Handle, Threads, reduce_in_tree
 from markone.model.settings import OnlineSettings
 
 if TYPE_CHECKING:
     from markone.learning.online import Linear
-
-LOOK = 0.05
-"""Seconds between two looks at signals while tasks run."""
 
 Arrays = tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 """The places of numbers that have changed, how far they have moved, what that adds to the sums, and to the squares."""
@@ -145,13 +141,6 @@ def merge(a: Changes, b: Changes) -> Changes:
 
 
 # ---- the driver
-
-
-def check_rows(examples: Examples, count: int) -> None:
-    """Raise an error if there are more partitions than rows."""
-    rows = sum(map(len, examples.labels()))
-    if count > rows:
-        raise SettingsError("partitions", f"is {count}, but there are only {rows} rows; choose at most as many as rows")
 
 
 def mixed_pass(
