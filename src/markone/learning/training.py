@@ -29,6 +29,8 @@ from markone.learning.examples import StoredExamples
 from markone.learning.learner import Learner
 from markone.learning.learners import new_learner
 from markone.learning.mistake_bounds import Bounding, check_theory, not_bounded, wanted
+from markone.learning.naive_bayes import Counting
+from markone.learning.online import Linear
 from markone.learning.passes import LearnerTraining
 from markone.learning.progress import Progress
 from markone.learning.reading import (
@@ -291,7 +293,7 @@ class ClassifierTraining(LearnerTraining[Model]):
     ) -> None:
         self.stored = StoredExamples(store, start.learner.settings)
         super().__init__(start.learner, self.stored)
-        if isinstance(start.learner, LabelLearner):
+        if isinstance(start.learner, LabelLearner | Linear | Counting):
             start.learner.threads = threads
         self.source = source
         self.start = start
@@ -565,6 +567,8 @@ def check_for_sets(settings: Settings, **given: Any) -> None:
             f"is {settings.rule!r}, which cannot learn several labels for each row; use 'perceptron', 'mira', 'hinge', "
             "'logistic' or 'svm'",
         )
+    if settings.partitions > 1:
+        given["partitions"] = settings.partitions
     for name, value in given.items():
         if value is not None and value is not False:
             raise SettingsError(name, "is for rows with one label each, but here a row can have several; leave it out")
