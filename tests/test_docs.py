@@ -297,6 +297,13 @@ def test_a_page_claims_no_more_than_was_measured(page: str) -> None:
         assert theirs == "–" or float(theirs) == pytest.approx(case.their_accuracy, abs=0.06), name
 
 
+@pytest.mark.parametrize("heading", ["Texts", "Tables"])
+def test_our_mean_rank_is_the_best(heading: str) -> None:
+    programs, table = script_of_docs("results").accuracies(heading)
+    assert programs[0] == "Markone" and len(programs) == 7
+    assert table["mean rank"][0] == min(table["mean rank"])
+
+
 def test_accuracies_on_other_pages_are_those_that_were_measured() -> None:
     """Of tables with a column for Markone and one for another program."""
     programs, measured = script_of_docs("results").accuracies("Texts")
