@@ -28,6 +28,7 @@ from markone.learning.cross_fitting import Scored, cross_fitted, may_be_crossed,
 from markone.learning.examples import StoredExamples
 from markone.learning.learner import Learner
 from markone.learning.learners import new_learner
+from markone.learning.logistic import BatchLearner
 from markone.learning.mistake_bounds import Bounding, check_theory, not_bounded, wanted
 from markone.learning.naive_bayes import Counting
 from markone.learning.online import Linear
@@ -293,7 +294,7 @@ class ClassifierTraining(LearnerTraining[Model]):
     ) -> None:
         self.stored = StoredExamples(store, start.learner.settings)
         super().__init__(start.learner, self.stored)
-        if isinstance(start.learner, LabelLearner | Linear | Counting):
+        if isinstance(start.learner, LabelLearner | Linear | Counting | BatchLearner):
             start.learner.threads = threads
         self.source = source
         self.start = start
