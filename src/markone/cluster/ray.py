@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from markone.cluster.tasks import Lost, RemoteEngine
-from markone.cluster.worker import Trouble
-from markone.errors import DataError, MarkoneError, shorten
+from markone.errors import DataError, SettingsError, shorten
 from markone.extras import need
 
 ANSWER = 5.0
@@ -29,7 +29,7 @@ class RayEngine(RemoteEngine):
         self.ray = ray
         self.own = own
         self.name = "the Ray cluster"
-        self._remote = ray.remote(max_retries=3)(call)
+        self._remote = ray.remote(num_returns=2, max_retries=3)(call)
 
     @classmethod
     def at(cls, address: str) -> RayEngine:
@@ -48,6 +48,15 @@ class RayEngine(RemoteEngine):
             ) from None
         return cls(own=True)
 
+    @classmethod
+    def here(cls) -> RayEngine:
+        """Use the cluster to which `ray.init` has connected this process."""
+        import ray
+
+        if not ray.is_initialized():
+            raise SettingsError("cluster", "is the module ray, which is not connected yet; call ray.init() first")
+        return cls()
+
     def places(self) -> list[str]:
         return sorted(node["NodeID"] for node in self.ray.nodes() if node["Alive"] and node["Resources"].get("CPU"))
 
@@ -55,32 +64,63 @@ class RayEngine(RemoteEngine):
         return int(self.ray.cluster_resources().get("CPU", 1))
 
     def _start(self, function: Callable[..., Any], arguments: list[Any], only: list[str] | None) -> Any:
-        if only is None:
-            return self._remote.remote(function, *arguments)
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        place = only[self.made_again % len(only)]
-        here = NodeAffinitySchedulingStrategy(node_id=place, soft=False)
-        return self._remote.options(scheduling_strategy=here).remote(function, *arguments)
+        how: dict[str, Any] = {}
+        if only is not None:
+            place = only[self.made_again % len(only)]
+            how["scheduling_strategy"] = NodeAffinitySchedulingStrategy(node_id=place, soft=False)
+        results = (one.result if isinstance(one, RayFuture) else one for one in arguments)
+        return RayFuture(*self._remote.options(**how).remote(function, *results))
 
-    def _is_finished(self, future: Any) -> bool:
-        ready, _ = self.ray.wait([future], timeout=0, fetch_local=False)
-        if not ready:
-            return False
-        if future not in self._checked:
-            self._check(future)
-        return True
+    def _is_finished(self, future: RayFuture) -> bool:
+        if future.finished:
+            return True
+        ready, _ = self.ray.wait([future.end], timeout=0)
+        if ready:
+            self._get([future.end])
+            future.finished = True
+        return future.finished
 
-    def _wait(self, futures: list[Any], seconds: float) -> None:
-        self.ray.wait(futures, num_returns=1, timeout=seconds, fetch_local=False)
+    def _wait(self, futures: list[RayFuture], seconds: float) -> None:
+        self.ray.wait([future.end for future in futures], num_returns=1, timeout=seconds)
 
-    def _fetch(self, futures: list[Any]) -> list[Any]:
+    def _fetch(self, futures: list[RayFuture]) -> list[Any]:
         try:
-            found: list[Any] = self.ray.get(futures)
+            return self._get([future.result for future in futures])
+        except Lost:
+            for future in futures:
+                future.finished = False
+            raise
+
+    def _get(self, references: list[Any]) -> list[Any]:
+        try:
+            found: list[Any] = self.ray.get(references)
         except self.ray.exceptions.RayTaskError as error:
             raise error.cause from None
+        except self.ray.exceptions.WorkerCrashedError:  # Ray has begun the task again before
+            raise DataError(
+                "several workers of Ray died while they ran the same task",
+                advice="see their logs; they may need more memory, or more partitions, which are smaller",
+            ) from None
+        except self.ray.exceptions.RayError as error:
+            raise Lost(shorten(str(error))) from None
         return found
 
+    def close(self) -> None:
+        if self.own:
+            self.ray.shutdown()
 
-def call(function: Callable[..., Any], *arguments: Any) -> Any:
-    return function(*arguments)
+
+@dataclass
+class RayFuture:
+    """The two results of a task."""
+
+    result: Any
+    end: Any
+    """It is small, so that it can be fetched to see whether the task has failed."""
+    finished: bool = False
+
+
+def call(function: Callable[..., Any], *arguments: Any) -> tuple[Any, bool]:
+    return function(*arguments), True

@@ -80,7 +80,7 @@ class RemoteEngine(ABC):
         return task
 
     def submit_to(self, place: str, function: Callable[..., Any], *arguments: Any) -> Task:
-        """Run a function on this worker only."""
+        """Run a function on this worker only, whatever versions it has."""
         task = Task(function, arguments, only=place)
         self._begin(task)
         return task
@@ -167,7 +167,8 @@ class RemoteEngine(ABC):
             if one.future is None:
                 self._begin(one)
         arguments = [one.future if isinstance(one, Task) else one for one in task.arguments]
-        task.future = self._start(run, [self.build, task.function, *arguments], only)
+        build = self.build if task.only is None else None
+        task.future = self._start(run, [build, task.function, *arguments], only)
 
     def _has_finished(self, task: Task) -> bool:
         """Return whether a task has finished. If it was lost, it is begun again."""

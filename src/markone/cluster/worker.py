@@ -63,9 +63,9 @@ def this_build() -> Build:
     return Build(markone.__version__, digest.hexdigest(), np.__version__)
 
 
-def run(build: Build, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Run a task. A worker may be new, so each looks whether it has the same versions."""
-    if difference := build.difference(this_build()):
+def run(build: Build | None, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Run a task. A worker may be new, so each looks whether it has the same versions, if there is a build."""
+    if build is not None and (difference := build.difference(this_build())):
         raise Trouble(f"the worker {this_place()} has {difference}", this_place())
     try:
         return function(*arguments)
