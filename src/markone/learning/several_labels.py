@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.data.blocks import Block, Rows
 from markone.data.source import UNLABELLED
-from markone.learning.examples import Examples, Visits
+from markone.errors import SettingsError
+from markone.learning.examples import Examples, PartOfRows, Visits
 from markone.learning.learner import CommonLearner, Counted, Course, Learner, State, Tally
 from markone.learning.online import Linear
 from markone.learning.states import check_forms, need, prefixed, without_prefix
@@ -73,6 +74,11 @@ class OneLabel:
 
     def importance(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
         return self._examples.importance()
+
+    def parts(self, count: int) -> list[PartOfRows]:
+        raise SettingsError(
+            "partitions", "is for rows with one label each, but here a row can have several; leave it out"
+        )
 
     def whole(self, *, in_files: bool = False) -> Visits:
         block, rows = self._examples.whole(in_files=in_files)

@@ -29,6 +29,8 @@ from markone.learning.examples import StoredExamples
 from markone.learning.learner import Learner
 from markone.learning.learners import new_learner
 from markone.learning.mistake_bounds import Bounding, check_theory, not_bounded, wanted
+from markone.learning.naive_bayes import Counting
+from markone.learning.online import Linear
 from markone.learning.passes import LearnerTraining
 from markone.learning.progress import Progress
 from markone.learning.reading import (
@@ -290,7 +292,7 @@ class ClassifierTraining(LearnerTraining[Model]):
     ) -> None:
         self.stored = StoredExamples(store, start.learner.settings)
         super().__init__(start.learner, self.stored)
-        if isinstance(start.learner, LabelLearner):
+        if isinstance(start.learner, LabelLearner | Linear | Counting):
             start.learner.threads = threads
         self.source = source
         self.start = start
@@ -555,6 +557,8 @@ def check_for_sets(settings: Settings, **given: Any) -> None:
             f"is {settings.rule!r}, which cannot learn several labels for each row; use 'perceptron', 'mira', 'hinge', "
             "'logistic' or 'svm'",
         )
+    if settings.partitions > 1:
+        given["partitions"] = settings.partitions
     if settings.class_weight is not None:
         given["class_weight"] = settings.class_weight
     for name, value in given.items():

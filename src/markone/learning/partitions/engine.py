@@ -8,12 +8,19 @@ arrays. What a worker keeps between two tasks is a cache, which it can make agai
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from typing import Any, Protocol, Self
+
+from markone.parallel import count_threads
 
 Handle = Any
 """Stands for the result of a task, or for a value that was put. Each engine has handles of its own."""
+
+
+LOOK = 0.05
+"""Seconds between two looks at signals while tasks run."""
 
 
 class Engine(Protocol):
@@ -102,6 +109,16 @@ class Threads:
         engine = getattr(cls._of_thread, "engine", None)
         if engine is not None and engine._closed:
             raise Cancelled("the training was ended")
+
+
+@contextmanager
+def engine_for(engine: Engine | None, threads: int | None) -> Iterator[Engine]:
+    """Return an engine that is open already, or open one of this number of threads (by default, of all cores)."""
+    if engine is not None:
+        yield engine
+        return
+    with Threads(count_threads(threads)) as own:
+        yield own
 
 
 def result_of(argument: Any) -> Any:
