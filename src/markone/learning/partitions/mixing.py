@@ -35,7 +35,9 @@ class Changes:
     weights: Arrays
     bias: Arrays
     share: float = 1.0
-    """The share of these partitions; the moves are not yet multiplied by it."""
+    """The share of these partitions in the scaled weights; the moves are not yet multiplied by it."""
+    share_of_bias: float = 1.0
+    """Their share in the bias, which no penalty scales."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +69,8 @@ class Weights:
     def borrow(self) -> Linear:
         """Return a learner that is at these weights."""
         with self._lock:
-            passes, learner = self._spare.pop() if self._spare else (-1, None)
-        if learner is None:
-            learner = self.base.without_weights()
-        if passes == self._passes - 1:
+            passes, learner = self._spare.pop() if self._spare else (None, self.base.without_weights())
+        if passes is not None and passes == self._passes - 1:
             learner.catch_up(self.base, self._mixed)
         elif passes != self._passes:
             learner.start_part(self.base)
@@ -126,17 +126,17 @@ def summary(result: PartOfPass) -> PartOfPass:
     return replace(result, changes=None)
 
 
-def share_of(result: PartOfPass, share: float) -> Changes:
-    """Return the changes of a partition with its share."""
+def share_of(result: PartOfPass, share: float, scale: float) -> Changes:
+    """Return the changes of a partition with its share, for weights that will have this scale."""
     assert result.changes is not None
-    return replace(result.changes, share=share)
+    return replace(result.changes, share=share * result.scale / scale, share_of_bias=share)
 
 
 def merge(a: Changes, b: Changes) -> Changes:
     """Return the changes of two sets of partitions together."""
     return Changes(
         _core.merge_changes(a.weights, a.share, b.weights, b.share),
-        _core.merge_changes(a.bias, a.share, b.bias, b.share),
+        _core.merge_changes(a.bias, a.share_of_bias, b.bias, b.share_of_bias),
     )
 
 
@@ -165,10 +165,7 @@ def mixed_pass(
             scale = 0.0
             for i, share in zip(learned, shares, strict=True):
                 scale += share * each[i].scale
-            leaves = [
-                engine.submit(share_of, tasks[i], share * each[i].scale / scale)
-                for i, share in zip(learned, shares, strict=True)
-            ]
+            leaves = [engine.submit(share_of, tasks[i], share, scale) for i, share in zip(learned, shares, strict=True)]
             all_changes = reduce_in_tree(engine, merge, leaves)
             used += [*leaves, all_changes]
             changes = engine.gather([all_changes])[0]
