@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 from markone.cluster.tasks import SILENT, Lost, RemoteEngine
 from markone.errors import DataError, shorten
@@ -14,6 +16,8 @@ from markone.extras import need
 
 ANSWER = 5.0
 """The seconds in which a scheduler must answer."""
+PORT = 8786
+"""The usual port of schedulers."""
 
 
 class DaskEngine(RemoteEngine):
@@ -39,8 +43,9 @@ class DaskEngine(RemoteEngine):
         from distributed import Client
 
         try:
+            greeted(address)
             client = Client(address, timeout=ANSWER, set_as_default=False, name="markone")
-        except (OSError, TimeoutError, ValueError, TypeError) as error:
+        except (OSError, ValueError, TypeError) as error:
             raise DataError(
                 f"no scheduler of Dask answers at {address} within {ANSWER:.0f} seconds: {shorten(str(error))}",
                 advice="check the address, and that `dask scheduler` runs there",
@@ -123,3 +128,13 @@ class DaskEngine(RemoteEngine):
     def close(self) -> None:
         if self.own:
             self.client.close()
+
+
+def greeted(address: str) -> None:
+    """Wait for the first byte of a scheduler. A client would wait without end for a server that says nothing."""
+    parts = urlsplit(address)
+    if parts.scheme != "tcp":  # with TLS, clients speak first
+        return
+    with socket.create_connection((parts.hostname or "", parts.port or PORT), ANSWER) as probe:
+        if not probe.recv(1):
+            raise OSError("it closed the connection")
