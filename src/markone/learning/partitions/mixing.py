@@ -19,6 +19,7 @@ from markone import _core
 from markone.learning.examples import PartOfRows
 from markone.learning.learner import Counted
 from markone.learning.partitions.engine import LOOK, Engine, Handle, Threads, reduce_in_tree
+from markone.model.rules import FAMILIES
 from markone.model.settings import OnlineSettings
 
 if TYPE_CHECKING:
@@ -93,12 +94,10 @@ class Weights:
         return {**self.base.__getstate__(), "state": state}
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
-        from markone.learning.online import Linear
-
         state = saved["state"]
         if saved["settings"].average:
             state |= {name: np.zeros(state[name[:-1] + "v"].shape) for name in ("u", "bias_u")}
-        base = Linear(saved["settings"], features=saved["features"], classes=saved["classes"], dtype=saved["dtype"])
+        base = FAMILIES["online"].learner(saved["settings"], features=saved["features"], classes=saved["classes"], dtype=saved["dtype"])
         base.set_state(state)
         self.__init__(base)  # type: ignore[misc]
 
