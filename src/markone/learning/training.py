@@ -23,12 +23,14 @@ from markone.features.examples import fitting
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning import table_defaults
-from markone.learning.class_weights import weigh
+from markone.learning.class_weights import weigh, weights_of_sets
 from markone.learning.cross_fitting import Scored, cross_fitted, may_be_crossed, number_of_folds
 from markone.learning.examples import StoredExamples
 from markone.learning.learner import Learner
 from markone.learning.learners import new_learner
 from markone.learning.mistake_bounds import Bounding, check_theory, not_bounded, wanted
+from markone.learning.naive_bayes import Counting
+from markone.learning.online import Linear
 from markone.learning.passes import LearnerTraining
 from markone.learning.progress import Progress
 from markone.learning.reading import (
@@ -194,14 +196,15 @@ def train(
     of_numbers = checked.traits.predicts_numbers
     source = opened(source, target, threads)
     if source.several:
-        check_for_sets(
-            checked, positive=positive, abstain=abstain, start=weights, from_model=from_model, bounds=watched
-        )
+        check_for_sets(checked, positive=positive, abstain=abstain, start=weights, bounds=watched)
     if kept is not None and source.several != (kept.several is not None):
         raise DataError(other_data(ClassifierTraining.visited))
+    if base is not None and source.several != (base.several is not None):
+        has, have = ("one label", "lists of labels") if source.several else ("several labels", "one label each")
+        raise DataError(f"the model to start from predicts {has} for each row, and these rows have {have}")
     classless = of_numbers or source.several
     spec = spec_of(features, functions, earlier, countable=checked.traits.counts, scaled=usual, classless=classless)
-    if source.several:
+    if source.several and earlier is None:
         check_weights_of_words(spec, source.columns)
     free = earlier is None and weights is None and not watched and scaled is None and not source.several
     curved = free and table_defaults.suits(source.columns, given)
@@ -290,7 +293,7 @@ class ClassifierTraining(LearnerTraining[Model]):
     ) -> None:
         self.stored = StoredExamples(store, start.learner.settings)
         super().__init__(start.learner, self.stored)
-        if isinstance(start.learner, LabelLearner):
+        if isinstance(start.learner, LabelLearner | Linear | Counting):
             start.learner.threads = threads
         self.source = source
         self.start = start
@@ -342,8 +345,12 @@ class ClassifierTraining(LearnerTraining[Model]):
 
     def decisions(self, sets: Sets) -> SeveralLabels:
         """Learn for each label how scores become probabilities and, if the user wants it, a threshold."""
-        found = self.scored()
-        scored = [] if found is None else [found.of_label(sets, label) for label in range(len(sets))]
+        found, names, class_weight = self.scored(), self.start.classes, self.learner.settings.class_weight
+        scored, weights = [], None
+        if found is not None:
+            if class_weight is not None:
+                weights = weights_of_sets(class_weight, names, sets, found.truth, found.importance)
+            scored = [found.of_label(sets, label, weights) for label in range(len(sets))]
         calibrators = [self.calibrator(one, [False, True]) for one in scored] or [None] * len(sets)
         thresholds = self.wishes.thresholds_of_labels(self.learner.settings, scored, calibrators)
         return SeveralLabels(tuple(map(LabelDecision, calibrators, thresholds)))
@@ -502,10 +509,15 @@ def learn_on(base: Model, filling: Filling, store: RowStore, settings: Settings)
     features = base.features.copy()
     moved = features.extend(fresh)
     filling.add_rows(store, features, drafts)
-    classes = finish_store(store, filling.source, base.classes)
-    weigh(store, settings.class_weight, classes)
+    sets = None
+    if filling.source.several:
+        classes, sets = finish_store_of_sets(store, filling.source, base.classes, ClassOrder())
+    else:
+        classes = finish_store(store, filling.source, base.classes)
+        weigh(store, settings.class_weight, classes)
     rows = StoredExamples(store, settings).learned()
-    return Start(features, classes, grown(base, moved, new_learner(settings, features, classes, rows), classes))
+    learner = new_learner(settings, features, classes, rows, sets=sets)
+    return Start(features, classes, grown(base, moved, learner, classes), sets=sets)
 
 
 def with_holdout(settings: Settings, filling: Filling) -> Settings:
@@ -555,8 +567,8 @@ def check_for_sets(settings: Settings, **given: Any) -> None:
             f"is {settings.rule!r}, which cannot learn several labels for each row; use 'perceptron', 'mira', 'hinge', "
             "'logistic' or 'svm'",
         )
-    if settings.class_weight is not None:
-        given["class_weight"] = settings.class_weight
+    if settings.partitions > 1:
+        given["partitions"] = settings.partitions
     for name, value in given.items():
         if value is not None and value is not False:
             raise SettingsError(name, "is for rows with one label each, but here a row can have several; leave it out")
