@@ -24,6 +24,7 @@ from markone.cluster.dask import DaskEngine
 from markone.cluster.engines import engine_of
 from markone.errors import DataError, SettingsError
 
+distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.cluster
 FILES, ROWS = 6, 3000
 SETTINGS = {"rule": "mira", "partitions": 7, "epochs": 6, "holdout": 0.1}
@@ -58,7 +59,7 @@ def start(*command, inside=(), **environment):
     there = ["ip", "netns", "exec", *inside] if inside else []
     return subprocess.Popen(
         [*there, *PROCESS, *command],
-        env={**os.environ, **environment},
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent), **environment},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
@@ -84,7 +85,7 @@ class Hosts:
             start("distributed.cli.dask_scheduler", "--host", address, "--port", "0", *more, inside=inside)
         )
         wait_until(file.exists)
-        self.client = __import__("distributed").Client(scheduler_file=str(file), timeout=30)
+        self.client = distributed.Client(scheduler_file=str(file), timeout=30)
         self.address = self.client.scheduler.address
 
     def worker(self, inside=(), **environment):
