@@ -26,7 +26,7 @@ from markone.errors import DataError, SettingsError
 
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.cluster
-FILES, ROWS = 6, 3000
+FILES, ROWS = 6, 1000
 SETTINGS = {"rule": "mira", "partitions": 7, "epochs": 6, "holdout": 0.1}
 PROCESS = [sys.executable, "-W", "ignore", "-m"]
 
@@ -119,9 +119,9 @@ def hosts(tmp_path):
 # ---- kills
 
 
-@pytest.mark.parametrize("seconds", [0.05, 0.3, 0.8, 1.5, 2.5])
+@pytest.mark.parametrize("seconds", [0.05, 0.8, 2.0])
 def test_a_kill_at_any_moment_changes_nothing(hosts, folder, expected, seconds):
-    """In reading, in a pass, in a mix or between them: a worker is killed, and another one begins under a new address."""
+    """A worker is killed in reading, in a pass, in a mix or between them. Another one begins under a new address."""
     first, _ = hosts.worker(), hosts.worker()
     killing = threading.Timer(seconds, first.kill)
     joining = threading.Timer(seconds + 0.5, hosts.worker)
@@ -268,7 +268,8 @@ def test_a_kill_on_ray_changes_nothing(ray, folder, expected):
 @pytest.mark.filterwarnings("ignore")
 def test_parts_by_ray(ray, folder, tmp_path):
     model = markone.train(texts(folder), epochs=1)
-    a, b = (markone.predict_files(model, str(folder), tmp_path / name, cluster=one) for name, one in (("a", None), ("b", ray)))
+    a = markone.predict_files(model, str(folder), tmp_path / "a")
+    b = markone.predict_files(model, str(folder), tmp_path / "b", cluster=ray)
     assert [Path(one).read_bytes() for one in a.files] == [Path(one).read_bytes() for one in b.files]
 
 
@@ -310,7 +311,8 @@ def network():
             for number in (2, 3):
                 ip("netns", "add", f"{mark}h{number}")
                 made.append(["netns", "del", f"{mark}h{number}"])
-                ip("link", "add", f"{mark}v{number}", "type", "veth", "peer", "name", "eth0", "netns", f"{mark}h{number}")
+                peer = ["peer", "name", "eth0", "netns", f"{mark}h{number}"]
+                ip("link", "add", f"{mark}v{number}", "type", "veth", *peer)
                 ip("link", "set", f"{mark}v{number}", "master", f"{mark}br", "up")
                 for words in (["addr", "add", f"10.213.77.{number}/24", "dev", "eth0"], ["link", "set", "eth0", "up"]):
                     ip("-n", f"{mark}h{number}", *words)

@@ -28,7 +28,7 @@ def run_section(title, names):
     section = re.search(rf"^## {title}$.*?^```text\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     test = doctest.DocTestParser().get_doctest(section[1], names, title, str(PAGE), 0)
     assert len(test.examples) >= 4
-    found = []
+    found: list[str] = []
     doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=found.append, clear_globs=False)
     assert not found, "".join(found)
     return test.globs
