@@ -1,9 +1,8 @@
-"""Dask beside threads and beside dask-ml, and a model of the cost of more partitions: `python -m benchmarks.cluster`, from the
-root.
+"""Dask beside threads and dask-ml, and a model of the cost of more partitions: `python -m benchmarks.cluster`.
 
-The files are made. Two workers of Dask, with a thread each, train on them, and so do two threads of one process. Then the
-tasks are measured one by one. From these times follows what more workers and more weights would need; the prediction is
-compared with the times that were measured with one and with two workers.
+The files are made. Two workers of Dask, with a thread each, train on them, and so do two threads of one process. Then
+the tasks are measured one by one. From these times follows what more workers and more weights would need; the
+prediction is compared with the times that were measured with one and with two workers.
 """
 
 from __future__ import annotations
@@ -113,9 +112,8 @@ def measure(files: list[Path], partitions: int) -> None:
             start = time.perf_counter()
             found = markone.train(markone.read(files, format="tab"), cluster=client, threads=2, **how)
             times[workers] = time.perf_counter() - start
-            print(
-                f"{f'Dask, workers: {workers}':30} {times[workers]:8.1f} s   same bytes: {found.digest == expected.digest}"
-            )
+            same = "the same bytes" if found.digest == expected.digest else "OTHER BYTES"
+            print(f"{f'Dask, workers: {workers}':30} {times[workers]:8.1f} s   {same}")
             if workers == 2:
                 with_dask_ml(files, client)
                 task = overhead(client)
@@ -162,7 +160,7 @@ def cluster_of(workers: int) -> Iterator[Any]:
 
 
 def warm_up(client: Any, workers: int) -> None:
-    """Let the workers import everything before they are timed, as they have when they do not work for the first time."""
+    """Let the workers import everything before they are timed."""
     markone.train(["a b", "c d"] * 10, target=["x", "y"] * 10, partitions=2 * workers, epochs=2, cluster=client)
 
 

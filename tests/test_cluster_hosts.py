@@ -1,6 +1,6 @@
 """Clusters that take longer to try: Ray, workers that are killed at any moment, and hosts with a bad network.
 
-`make test-cluster` runs these tests. The hosts are network namespaces of this machine, which the test makes and removes.
+`make test-cluster` runs these tests. Hosts are network namespaces of this machine, which the test makes and removes.
 """
 
 from __future__ import annotations
