@@ -136,9 +136,7 @@ def test_a_cluster_without_workers_is_an_error_in_time(monkeypatch):
     monkeypatch.setattr(tasks, "SILENT", 1.0)
     monkeypatch.setattr(tasks, "LOOK", 0.2)
     with (
-        distributed.LocalCluster(
-            n_workers=0, dashboard_address=":0", host="127.0.0.1", silence_logs=50
-        ) as empty,
+        distributed.LocalCluster(n_workers=0, dashboard_address=":0", host="127.0.0.1", silence_logs=50) as empty,
         DaskEngine.at(empty.scheduler_address) as engine,
     ):
         with pytest.raises(DataError, match="has no workers; start some"):
@@ -190,7 +188,9 @@ def test_a_worker_must_see_the_same_files(engine, folder, tmp_path, monkeypatch)
     monkeypatch.undo()
     path.unlink()
     monkeypatch.setattr(preflight, "look", look_with(mine))
-    with pytest.raises(DataError, match="cannot read .*seen.jsonl: No such file or directory; files must have the same"):
+    with pytest.raises(
+        DataError, match="cannot read .*seen.jsonl: No such file or directory; files must have the same"
+    ):
         preflight.check_workers(engine, [str(path)])
 
 
@@ -356,5 +356,3 @@ def test_a_part_that_appears_elsewhere_is_noticed(folder, model, tmp_path, monke
     monkeypatch.setattr("markone.cluster.scoring.make_part", lambda *_: 0)
     with pytest.raises(DataError, match="part-00000.parquet was written by a worker, but is not here"):
         markone.predict_files(model, str(folder), tmp_path / "out")
-
-

@@ -1,6 +1,6 @@
 """Clusters that take longer to try: Ray, workers that are killed at any moment, and hosts with a bad network.
 
-`make test-cluster` runs these tests. The hosts are network namespaces of this machine, which the test makes and removes.
+`make test-cluster` runs these tests. Hosts are network namespaces of this machine, which the test makes and removes.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from markone.cluster.dask import DaskEngine
 from markone.cluster.engines import engine_of
 from markone.errors import DataError, SettingsError
 
+distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.cluster
-FILES, ROWS = 6, 3000
+FILES, ROWS = 6, 1000
 SETTINGS = {"rule": "mira", "partitions": 7, "epochs": 6, "holdout": 0.1}
 PROCESS = [sys.executable, "-W", "ignore", "-m"]
 
@@ -58,7 +59,7 @@ def start(*command, inside=(), **environment):
     there = ["ip", "netns", "exec", *inside] if inside else []
     return subprocess.Popen(
         [*there, *PROCESS, *command],
-        env={**os.environ, **environment},
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent), **environment},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
@@ -84,7 +85,7 @@ class Hosts:
             start("distributed.cli.dask_scheduler", "--host", address, "--port", "0", *more, inside=inside)
         )
         wait_until(file.exists)
-        self.client = __import__("distributed").Client(scheduler_file=str(file), timeout=30)
+        self.client = distributed.Client(scheduler_file=str(file), timeout=30)
         self.address = self.client.scheduler.address
 
     def worker(self, inside=(), **environment):
@@ -118,9 +119,9 @@ def hosts(tmp_path):
 # ---- kills
 
 
-@pytest.mark.parametrize("seconds", [0.05, 0.3, 0.8, 1.5, 2.5])
+@pytest.mark.parametrize("seconds", [0.05, 0.8, 2.0])
 def test_a_kill_at_any_moment_changes_nothing(hosts, folder, expected, seconds):
-    """In reading, in a pass, in a mix or between them: a worker is killed, and another one begins under a new address."""
+    """A worker is killed in reading, in a pass, in a mix or between them. Another one begins under a new address."""
     first, _ = hosts.worker(), hosts.worker()
     killing = threading.Timer(seconds, first.kill)
     joining = threading.Timer(seconds + 0.5, hosts.worker)
@@ -267,7 +268,8 @@ def test_a_kill_on_ray_changes_nothing(ray, folder, expected):
 @pytest.mark.filterwarnings("ignore")
 def test_parts_by_ray(ray, folder, tmp_path):
     model = markone.train(texts(folder), epochs=1)
-    a, b = (markone.predict_files(model, str(folder), tmp_path / name, cluster=one) for name, one in (("a", None), ("b", ray)))
+    a = markone.predict_files(model, str(folder), tmp_path / "a")
+    b = markone.predict_files(model, str(folder), tmp_path / "b", cluster=ray)
     assert [Path(one).read_bytes() for one in a.files] == [Path(one).read_bytes() for one in b.files]
 
 
@@ -309,7 +311,8 @@ def network():
             for number in (2, 3):
                 ip("netns", "add", f"{mark}h{number}")
                 made.append(["netns", "del", f"{mark}h{number}"])
-                ip("link", "add", f"{mark}v{number}", "type", "veth", "peer", "name", "eth0", "netns", f"{mark}h{number}")
+                peer = ["peer", "name", "eth0", "netns", f"{mark}h{number}"]
+                ip("link", "add", f"{mark}v{number}", "type", "veth", *peer)
                 ip("link", "set", f"{mark}v{number}", "master", f"{mark}br", "up")
                 for words in (["addr", "add", f"10.213.77.{number}/24", "dev", "eth0"], ["link", "set", "eth0", "up"]):
                     ip("-n", f"{mark}h{number}", *words)

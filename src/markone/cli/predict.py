@@ -69,7 +69,9 @@ def predict(
         predict_parts(model, data, parts, output, keep, scores, probabilities, cluster, threads, quiet, reading, out)
         return
     if cluster is not None:
-        raise SettingsError("cluster", ("is for many files, each of which becomes a part; set ", Setting("parts", "out")))
+        raise SettingsError(
+            "cluster", ("is for many files, each of which becomes a part; set ", Setting("parts", "out"))
+        )
     if output == "parquet":
         raise SettingsError("output", ("can be parquet only for parts; set ", Setting("parts", "out")))
 

@@ -44,7 +44,7 @@ class DaskEngine(RemoteEngine):
 
         try:
             greeted(address)
-            client = Client(address, timeout=ANSWER, set_as_default=False, name="markone")
+            client: Any = Client(address, timeout=ANSWER, set_as_default=False, name="markone")
         except (OSError, ValueError, TypeError) as error:
             raise DataError(
                 f"no scheduler of Dask answers at {address} within {ANSWER:.0f} seconds: {shorten(str(error))}",
@@ -58,12 +58,12 @@ class DaskEngine(RemoteEngine):
     def _slots(self) -> int:
         return sum(int(worker["nthreads"]) for worker in self._info.values())
 
-    def _start(self, function: Callable[..., Any], arguments: list[Any], only: list[str] | None) -> Any:
+    def _start(self, function: Callable[..., Any], arguments: list[Any], only: list[str] | None, *, firm: bool) -> Any:
         import dask
 
         self._tasks += 1
         key = f"markone-{self._run}-{self._tasks}"
-        how: dict[str, Any] = {} if only is None else {"workers": only, "allow_other_workers": False}
+        how: dict[str, Any] = {} if not only else {"workers": only, "allow_other_workers": not firm}
         # Weights are sent with the task that holds them: the scheduler can then give them to any worker again.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
             return self.client.submit(function, *arguments, key=key, pure=False, **how)
@@ -87,14 +87,15 @@ class DaskEngine(RemoteEngine):
         raise error
 
     def _wait(self, futures: list[Any], seconds: float) -> None:
+        from concurrent.futures import CancelledError
+
         from distributed import wait
-        from distributed.client import CancelledError
 
         with self.client.as_current(), suppress(TimeoutError, CancelledError):  # the next look finds out what happened
             wait(futures, seconds, "FIRST_COMPLETED")
 
     def _fetch(self, futures: list[Any]) -> list[Any]:
-        from distributed.client import CancelledError
+        from concurrent.futures import CancelledError
 
         try:
             found: list[Any] = self.client.gather(futures)
@@ -105,7 +106,9 @@ class DaskEngine(RemoteEngine):
     def _look(self) -> bool:
         """Ask the scheduler for its workers. One that gives no sign of life is removed, and its tasks go to others."""
         try:
-            self._info = self.client.sync(self.client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER)["workers"]
+            self._info = self.client.sync(self.client.scheduler.identity, n_workers=-1, callback_timeout=ANSWER)[
+                "workers"
+            ]
             self._answered = time.monotonic()
         except Exception as error:  # of any kind: Dask, Tornado and the system all have their own
             if time.monotonic() - self._answered > SILENT or self.client.status == "closed":

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from xxhash import xxh3_64
 
-from markone.cluster.tasks import RemoteEngine, Task
+from markone.cluster.tasks import Gone, RemoteEngine, Task
 from markone.cluster.worker import Build, this_build
 from markone.errors import DataError
 
@@ -78,10 +79,11 @@ def check_workers(engine: RemoteEngine, paths: Sequence[str]) -> None:
         return
     some = sorted({number for numbers in doubtful.values() for number in numbers})
     own_digests = dict(zip(some, digests([paths[number] for number in some]), strict=True))
-    for (place, numbers), found in zip(doubtful.items(), engine.gather([*tasks.values()]), strict=True):
-        for number, digest in zip(numbers, found, strict=True):
-            if digest != own_digests[number]:
-                raise other_file(place, paths[number], "it has the same size there, but other bytes")
+    for place, numbers in doubtful.items():
+        with suppress(Gone):
+            for number, digest in zip(numbers, engine.gather([tasks[place]])[0], strict=True):
+                if digest != own_digests[number]:
+                    raise other_file(place, paths[number], "it has the same size there, but other bytes")
 
 
 def seen(engine: RemoteEngine, places: Sequence[str], paths: Sequence[str]) -> dict[str, Sight]:
@@ -91,6 +93,8 @@ def seen(engine: RemoteEngine, places: Sequence[str], paths: Sequence[str]) -> d
     for place, task in zip(places, tasks, strict=True):
         try:
             found[place] = engine.gather([task])[0]
+        except Gone:  # it has died meanwhile
+            continue
         except (ImportError, AttributeError):  # the task cannot even be read there
             raise other_build(place, "no Markone, or another version of it") from None
     return found
@@ -104,4 +108,3 @@ def other_build(place: str, difference: str) -> DataError:
 
 def other_file(place: str, path: str, how: str) -> DataError:
     return DataError(f"the worker {place} has another file {path}: {how}")
-

@@ -26,7 +26,7 @@ class RayEngine(RemoteEngine):
         import ray
 
         super().__init__()
-        self.ray = ray
+        self.ray: Any = ray
         self.own = own
         self.name = "the Ray cluster"
         self._remote = ray.remote(num_returns=2, max_retries=3)(call)
@@ -63,13 +63,13 @@ class RayEngine(RemoteEngine):
     def _slots(self) -> int:
         return int(self.ray.cluster_resources().get("CPU", 1))
 
-    def _start(self, function: Callable[..., Any], arguments: list[Any], only: list[str] | None) -> Any:
+    def _start(self, function: Callable[..., Any], arguments: list[Any], only: list[str] | None, *, firm: bool) -> Any:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         how: dict[str, Any] = {}
-        if only is not None:
+        if only:
             place = only[self.made_again % len(only)]
-            how["scheduling_strategy"] = NodeAffinitySchedulingStrategy(node_id=place, soft=False)
+            how["scheduling_strategy"] = NodeAffinitySchedulingStrategy(node_id=place, soft=not firm)
         results = (one.result if isinstance(one, RayFuture) else one for one in arguments)
         return RayFuture(*self._remote.options(**how).remote(function, *results))
 

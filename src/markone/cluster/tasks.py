@@ -52,6 +52,10 @@ class Lost(Exception):  # noqa: N818 - it is a state
     """The result of a task was lost with its worker. Its text says how."""
 
 
+class Gone(Exception):  # noqa: N818 - it is a state
+    """The only worker that should run a task is gone."""
+
+
 class RemoteEngine(ABC):
     """Runs tasks on the workers of a cluster. It is an `Engine` of learning."""
 
@@ -132,9 +136,9 @@ class RemoteEngine(ABC):
         """The names of the workers, or of the nodes on which workers are."""
 
     @abstractmethod
-    def _start(self, function: Callable[..., Any], arguments: list[Any], only: list[str] | None) -> Any:
+    def _start(self, function: Callable[..., Any], arguments: list[Any], only: list[str] | None, *, firm: bool) -> Any:
         """Begin a task, on one of these places if any are given, and return the engine's own object. Futures among the
-        arguments stand for their results."""
+        arguments stand for their results. If it is not `firm`, other places will do when all of these are gone."""
 
     @abstractmethod
     def _slots(self) -> int:
@@ -161,20 +165,25 @@ class RemoteEngine(ABC):
     def _begin(self, task: Task) -> None:
         task.tries += 1
         only = None if task.only is None else [task.only]
-        if task.avoided and only is None:
+        if task.avoided:
             only = [place for place in self.places() if place not in task.avoided]
         for one in task.needed():
             if one.future is None:
                 self._begin(one)
         arguments = [one.future if isinstance(one, Task) else one for one in task.arguments]
         build = self.build if task.only is None else None
-        task.future = self._start(run, [build, task.function, *arguments], only)
+        task.future = self._start(run, [build, task.function, *arguments], only, firm=task.only is not None)
 
     def _has_finished(self, task: Task) -> bool:
         """Return whether a task has finished. If it was lost, it is begun again."""
         try:
-            return self._is_finished(task.future)
+            finished = self._is_finished(task.future)
+            if not finished and task.only is not None and task.only not in self.places():
+                raise Gone(task.only)
+            return finished
         except Lost as lost:
+            if task.only is not None and task.only not in self.places():
+                raise Gone(task.only) from None
             self._begin_again(task, str(lost))
         except Trouble as trouble:
             self._begin_again(task, str(trouble), trouble.place)

@@ -255,10 +255,14 @@ def engine_on(cluster: Any, settings: Settings, source: Source) -> AbstractConte
     if cluster is None:
         return nullcontext()
     if settings.partitions == 1:
-        raise SettingsError("cluster", ("needs at least two partitions; set ", Setting("partitions", 8), ", for example"))
+        raise SettingsError(
+            "cluster", ("needs at least two partitions; set ", Setting("partitions", 8), ", for example")
+        )
     files = files_of(source)
     # The room of engines is above this one. It is imported only here, by its name.
-    opened: AbstractContextManager[Engine] = import_module(ENGINES).opened(cluster, () if files is None else files.paths)
+    opened: AbstractContextManager[Engine] = import_module(ENGINES).opened(
+        cluster, () if files is None else files.paths
+    )
     return opened
 
 

@@ -7,7 +7,6 @@ files is sent.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +29,6 @@ from markone.learning.examples import StoredExamples, shares
 from markone.learning.partitions.engine import Engine, Handle
 from markone.model.settings import Settings
 from markone.storage.saved import Saved
-
 
 
 class DistantPart:

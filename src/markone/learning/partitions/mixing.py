@@ -97,7 +97,9 @@ class Weights:
         state = saved["state"]
         if saved["settings"].average:
             state |= {name: np.zeros(state[name[:-1] + "v"].shape) for name in ("u", "bias_u")}
-        base = FAMILIES["online"].learner(saved["settings"], features=saved["features"], classes=saved["classes"], dtype=saved["dtype"])
+        base = FAMILIES["online"].learner(
+            saved["settings"], features=saved["features"], classes=saved["classes"], dtype=saved["dtype"]
+        )
         base.set_state(state)
         self.__init__(base)  # type: ignore[misc]
 
