@@ -293,6 +293,17 @@ def test_bad_settings_get_a_sentence(how: dict[str, Any], problem: str) -> None:
         markone.train(TEXTS, target=LABELS, **how)
 
 
+def test_a_trace_has_no_partitions() -> None:
+    with pytest.raises(markone.MarkoneError, match="partitions is not possible in a trace"):
+        markone.trace([[0, 1], [1, 0], [1, 1]], [0, 1, 1], partitions=2)
+
+
+def test_leaving_one_out_with_partitions_trains_again_without_each_row() -> None:
+    rows = np.eye(12) + np.arange(12) % 3
+    found = markone.validate(rows, target=LABELS[:12], method="loo", rule="perceptron", partitions=2, epochs=2)
+    assert any("partitions must be 1" in remark for remark in found.remarks)
+
+
 def test_rows_with_several_labels_have_no_partitions() -> None:
     with pytest.raises(markone.MarkoneError, match="partitions is for rows with one label each"):
         markone.train(["a b", "b c", "c a"], target=[["x"], ["x", "y"], ["y"]], partitions=2)
