@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Protocol
@@ -149,6 +149,8 @@ class StoredExamples:
         if settings.holdout > 0 and partition is None:
             check_both(store.held_out, settings.holdout)
         self.rows = int(self._learned.sum())
+        self.distant: Callable[[int], Sequence[PartOfRows]] | None = None
+        """Makes the partitions on the workers of a cluster."""
         self._apart: list[Block] | None = None
         """The held-out rows, which are copied once if the rows are in memory, because every pass needs them."""
 
@@ -211,7 +213,9 @@ class StoredExamples:
         weights = self._store.importance
         return (None, None) if weights is None else (weights[self._learned], weights[~self._learned])
 
-    def parts(self, count: int) -> list[GivenPart]:
+    def parts(self, count: int) -> Sequence[PartOfRows]:
+        if self.distant is not None:
+            return self.distant(count)
         store = self._store
         assert isinstance(store, RowStore), "partitions are not divided again"
         lengths = store.lengths()

@@ -163,9 +163,7 @@ def mixed_pass(
         learned = [i for i, one in enumerate(each) if one.visits > 0]
         if learned:
             shares = shares_of([each[i] for i in learned], weights.base.settings)
-            scale = 0.0
-            for i, share in zip(learned, shares, strict=True):
-                scale += share * each[i].scale
+            scale = mixed_scale([each[i].scale for i in learned], shares)
             leaves = [engine.submit(share_of, tasks[i], share, scale) for i, share in zip(learned, shares, strict=True)]
             all_changes = reduce_in_tree(engine, merge, leaves)
             used += [*leaves, all_changes]
@@ -175,6 +173,21 @@ def mixed_pass(
         engine.free(used)
     sums = {name: total(each, name) for name in ("mistakes", "updates", "loss", "importance")}
     yield Counted(**sums), total(each, "visits")
+
+
+def mixed_scale(scales: Sequence[float], shares: Sequence[float]) -> float:
+    """Return the mean scale of the weights of partitions. Without a penalty it is exactly 1; rounded shares, such as
+    seven times 1/7, may add up to less.
+
+    >>> mixed_scale([1.0] * 7, [1 / 7] * 7), mixed_scale([0.5, 0.25], [0.5, 0.5])
+    (1.0, 0.375)
+    """
+    if all(scale == 1 for scale in scales):
+        return 1.0
+    found = 0.0
+    for scale, share in zip(scales, shares, strict=True):
+        found += scale * share
+    return found
 
 
 def shares_of(each: Sequence[PartOfPass], settings: OnlineSettings) -> list[float]:
