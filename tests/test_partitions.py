@@ -314,6 +314,7 @@ def test_rows_in_a_file_are_learned_like_rows_in_memory(monkeypatch: pytest.Monk
             {"rule": "logistic", "solver": "newton", "penalty": "l1", "partitions": 2},
             "partitions work with the penalty 'l1' only by the solvers",
         ),
+        ({"rule": "logistic", "partitions": 2, "cluster": "tcp://127.0.0.1:9"}, "cluster needs rules whose partitions"),
         ({"rule": "svm", "partitions": 2}, "partitions belongs to the rules .* not to 'svm'"),
         ({"rule": "regression", "partitions": 2}, "partitions belongs to the rules .* not to 'regression'"),
         (

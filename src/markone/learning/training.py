@@ -259,6 +259,10 @@ def engine_on(cluster: Any, settings: Settings, source: Source) -> AbstractConte
         raise SettingsError(
             "cluster", ("needs at least two partitions; set ", Setting("partitions", 8), ", for example")
         )
+    if settings.rule in SOLVERS and settings.solver != "online":
+        raise SettingsError(
+            "cluster", ("needs rules whose partitions learn on their own; set ", Setting("solver", "online"))
+        )
     files = files_of(source)
     # The room of engines is above this one. It is imported only here, by its name.
     opened: AbstractContextManager[Engine] = import_module(ENGINES).opened(
