@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -295,6 +297,33 @@ def test_rows_in_a_file_are_learned_like_rows_in_memory(monkeypatch: pytest.Monk
                     pass
         states.append({name: array.tobytes() for name, array in linear.get_state().items()})
     assert all(state == states[0] for state in states[1:])
+
+
+# ---- real data
+
+
+DATA = Path(__file__).parents[1] / os.environ.get("MARKONE_DATA", "../shared/data")
+TWO_TENTHS_OF_A_POINT = 0.002
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", ["perceptron", "mira"])
+@pytest.mark.parametrize(
+    ("train", "test", "how"),
+    [
+        ("a9a/a9a.gz", "a9a/a9a.t.gz", {"format": "libsvm"}),
+        ("imdb/train.tsv.gz", "imdb/test.tsv.gz", {"format": "tab"}),
+        ("newsgroups/train.jsonl.gz", "newsgroups/test.jsonl.gz", {"target": "label"}),
+    ],
+)
+def test_two_partitions_are_as_accurate_as_one(train: str, test: str, how: dict[str, Any], rule: Any) -> None:
+    if not (DATA / train).exists():
+        pytest.skip(f"there is no {DATA / train}")
+    source, rows = markone.read(DATA / train, **how), markone.read(DATA / test, **how)
+    one, two = (
+        markone.train(source, rule=rule, partitions=count, epochs=10).evaluate(rows).accuracy for count in (1, 2)
+    )
+    assert two >= one - TWO_TENTHS_OF_A_POINT
 
 
 # ---- what is refused
