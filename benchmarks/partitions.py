@@ -1,6 +1,6 @@
 """Partitions: accuracy against their number, and the speed of two: `python -m benchmarks.partitions`, from the root.
 
-The result is two tables, `benchmarks/PARTITIONS.md`, which docs/partitions.md shows.
+The result is two tables, `benchmarks/PARTITIONS.md`.
 """
 
 from __future__ import annotations
