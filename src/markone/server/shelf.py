@@ -217,11 +217,6 @@ class Shelf:
             raise DataError(
                 f"{place.path} predicts numbers, and the service serves models of classes, taggers and parsers"
             )
-        if isinstance(model, Model) and model.several is not None:
-            raise DataError(
-                f"{place.path} predicts several labels for each example, and the service serves models of classes, "
-                "taggers and parsers"
-            )
         warm(model)
         version = place.version or model.digest[:VERSION_DIGITS]
         return Served(place.name, version, kind, model, place.path, stamp or (0, 0, 0))
