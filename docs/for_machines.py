@@ -22,7 +22,7 @@ LONGEST = 200
 
 
 def description(doctree: nodes.document | None) -> str:
-    """Return the first paragraph of a page, or of its section about the first subject, cut at the end of a word."""
+    """Return the first paragraph of a page, cut after a word if it is long."""
     for paragraph in doctree.findall(nodes.paragraph) if doctree is not None else ():
         if isinstance(paragraph.parent, nodes.section):
             text = " ".join(paragraph.astext().split())
@@ -53,7 +53,7 @@ def meta_tags(page: str, title: str, described: str, base: str) -> str:
 
 
 def describe_page(app: Sphinx, page: str, _template: str, context: dict[str, Any], doctree: Any) -> None:
-    title = nodes.unescape(app.env.titles[page].astext()) if page in app.env.titles else app.config.project
+    title = app.env.titles[page].astext() if page in app.env.titles else app.config.project
     tags = meta_tags(page, title, description(doctree), app.config.html_baseurl)
     context["metatags"] = f"{context.get('metatags', '')}\n{tags}"
 

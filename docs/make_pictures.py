@@ -37,7 +37,7 @@ PICTURES: dict[str, Callable[[], Figure]] = {
 }
 """Pictures of other pages, by their names."""
 
-WORDS = "The old guest finds a green garden .".split()
+WORDS = ["The", "old", "guest", "finds", "a", "green", "garden", "."]
 HEADS = [3, 3, 4, 0, 7, 7, 4, 4]
 LABELS = ["det", "amod", "nsubj", "root", "det", "amod", "obj", "punct"]
 

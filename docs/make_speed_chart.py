@@ -17,7 +17,7 @@ DRAWING = Path(__file__).with_name("speed.svg")
 PEERS = ("Vowpal Wabbit", "fastText", "scikit-learn")
 CASE = "text to model ({}): imdb.tsv"
 
-WIDTH, LEFT, RIGHT, TOP, STEP, BAR = 760, 130, 190, 66, 36, 22
+WIDTH, LEFT, RIGHT, TOP, STEP, BAR = 560, 124, 132, 66, 36, 22
 STYLE = """
   text { fill: #1f2933; font: 15px system-ui, sans-serif }
   .head { font-weight: 600; font-size: 17px }
@@ -71,8 +71,7 @@ def lines(shown: list[Bar]) -> Iterator[str]:
         yield f'<text class="{name}" x="{LEFT - 10}" y="{middle}">{bar.name}</text>'
         yield f'<rect{ours} x="{LEFT}" y="{top}" width="{width:.1f}" height="{BAR}" rx="3"/>'
         yield f'<text{bold} x="{LEFT + width + 10:.1f}" y="{middle}">{in_words(bar)}</text>'
-    note = "words and pairs of words, five passes; benchmarks/RESULTS.md has the settings"
-    yield f'<text class="quiet" x="{LEFT}" y="{height - 10}" font-size="13">{note}</text>'
+    yield f'<text class="quiet" x="{LEFT}" y="{height - 10}">words and pairs of words, five passes</text>'
     yield "</svg>"
 
 

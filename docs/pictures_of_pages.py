@@ -132,9 +132,9 @@ def card() -> Figure:
     axes = figure.add_axes((0.2, 0.16, 0.56, 0.44), facecolor="none")
     shown = bars()
     for place, bar in enumerate(shown):
-        colour = own if place == 0 else "#6b7681"
+        colour, ink = (own, light) if place == 0 else ("#6b7681", quiet)
         axes.barh(place, bar.seconds, height=0.62, color=colour)
-        axes.text(bar.seconds + 0.06, place, in_words(bar), va="center", fontsize=18, color=light if place == 0 else quiet)
+        axes.text(bar.seconds + 0.06, place, in_words(bar), va="center", fontsize=18, color=ink)
     axes.set_yticks(range(len(shown)), [bar.name for bar in shown], fontsize=18, color=light)
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.set_xticks([])
@@ -142,4 +142,3 @@ def card() -> Figure:
     axes.spines[:].set_visible(False)
     figure.text(0.06, 0.07, "From a file of 25,000 film reviews to a model, on one core", fontsize=17, color=quiet)
     return figure
-

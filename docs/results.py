@@ -12,7 +12,7 @@ UNITS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 
 
 class Case(NamedTuple):
-    """A line of the benchmarks: both times in seconds, how many times as fast we are, and both accuracies in percent."""
+    """A line of the benchmarks: times in seconds, how many times as fast we are, and accuracies in percent."""
 
     name: str
     ours: float

@@ -306,10 +306,11 @@ def test_our_mean_rank_is_the_best(heading: str) -> None:
 
 def test_accuracies_on_other_pages_are_those_that_were_measured() -> None:
     """Of tables with a column for Markone and one for another program."""
+    of_two = re.compile(r"^\| data \| Markone \| (\w+) \|\n\|[-| ]+\n((?:\|.*\n)+)", re.MULTILINE)
     programs, measured = script_of_docs("results").accuracies("Texts")
     found = 0
     for page, text in PAGES.items():
-        for program, table in re.findall(r"^\| data \| Markone \| (\w+) \|\n\|[-| ]+\n((?:\|.*\n)+)", text, re.MULTILINE):
+        for program, table in of_two.findall(text):
             for data, *both in (line.strip("| ").split(" | ") for line in table.splitlines()):
                 shown = [measured[data][programs.index(name)] for name in ("Markone", program)]
                 assert list(map(float, both)) == shown, (page, data)

@@ -35,10 +35,7 @@ def reviews(folder: Path) -> Model:
 MODELS = {"mail": mail, "reviews": reviews}
 
 
-
-@pytest.mark.parametrize(
-    ("page", "name", "requests"), [("serving", "mail", 4), ("tutorials/deploying", "reviews", 1)], ids=["how-to", "tutorial"]
-)
+@pytest.mark.parametrize(("page", "name", "requests"), [("serving", "mail", 4), ("tutorials/deploying", "reviews", 1)])
 def test_the_page_shows_what_is_answered(tmp_path: Path, page: str, name: str, requests: int) -> None:
     path = DOCS / f"{page}.md"
     before = path.read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from markone.experiments.folds import divided
 from markone.experiments.loo import left_out
 from markone.experiments.progress import StepProgress, watching
 from markone.experiments.splits import Method, Plan, Split
-from markone.experiments.validating_labels import LabelValidation, validate_labels
+from markone.experiments.validating_labels import validate_labels
 from markone.experiments.validation import Validation, about_rows, fold_of, result
 from markone.extras import need
 from markone.features.spec import Features, Function
@@ -42,9 +42,10 @@ def validate(
     seed: int = 0,
     plain: bool = False,
     **settings: Unpack[TrialSettings],
-) -> Validation | LabelValidation:
-    """Tests a rule or an estimator on rows that were not used in training. Where rows have lists of labels, the result
-    is a `LabelValidation`, with micro and macro F1.
+) -> Any:
+    """Tests a rule or an estimator on rows that were not used in training.
+
+    The result is a `Validation` or, if rows have lists of labels, a `LabelValidation`, with micro and macro F1.
 
     In each fold, features are made from the training rows only. So no information about the test rows leaks into them:
     neither their words nor how often a word occurs with a class.

@@ -307,9 +307,9 @@ class Model(Brief):
     @overload
     def predict(self, examples: Any, *, threads: int | None = None) -> Any: ...
     def predict(self, examples: Any, *, threads: int | None = None) -> Any:
-        """Return the label of each example, or a single label for a single text, dict or image. A label is None where a
-        model with `abstention` makes no prediction. A regression returns numbers. If an example can have several
-        labels, return a tuple of labels for each, which may be empty."""
+        """Return the label of each example, or a single label for a single text, dict, image or row. A label is None
+        where a model with `abstention` makes no prediction. A regression returns numbers. If an example can have
+        several labels, return a tuple of labels for each, which may be empty."""
         numbers, scores = self.decide(examples, threads=threads)
         if self.several is not None:
             found = self.labels_of(numbers)
