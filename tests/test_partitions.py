@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -169,6 +171,34 @@ def test_threads_give_the_same_file(threads: int, tmp_path: Any) -> None:
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
+@pytest.mark.parametrize(("solver", "tol"), [("newton", 1e-8), ("ascent", 1e-4)])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_logistic_regression_has_the_same_optimum_in_any_number_of_partitions(
+    solver: Any, tol: float, classes: int
+) -> None:
+    block = rows_of(60, 6)
+    chance = np.random.default_rng(2)
+    labels = (block.labels % classes).astype(np.int32)
+    block = Block.of(block.matrix.astype(np.float64), labels, chance.choice([0, 1, 2.5], 60))
+    found = {}
+    for count in (1, 4, 60):
+        settings = Settings(
+            rule="logistic", solver=solver, tol=tol, balance=0.1, strength=0.1, epochs=2_000, partitions=count
+        )
+        outcomes = []
+        for threads in (1, 3):
+            learner: Any = learner_for(settings, features=50, classes=classes)
+            learner.threads = threads
+            history = teach(learner, block)
+            assert history.stopped == "optimum"
+            outcomes.append((learner.weights().matrix(), history[-1].objective))
+        assert outcomes[0][0].tobytes() == outcomes[1][0].tobytes()
+        found[count] = outcomes[0]
+    for weights, objective in found.values():
+        assert abs(objective - found[1][1]) <= 1e-6 * found[1][1]
+        np.testing.assert_allclose(weights, found[1][0], atol=tol * 20)
+
+
 def test_naive_bayes_counts_the_same_in_any_number_of_partitions() -> None:
     block = rows_of(211, 6)
     whole, parts = (
@@ -269,6 +299,33 @@ def test_rows_in_a_file_are_learned_like_rows_in_memory(monkeypatch: pytest.Monk
     assert all(state == states[0] for state in states[1:])
 
 
+# ---- real data
+
+
+DATA = Path(__file__).parents[1] / os.environ.get("MARKONE_DATA", "../shared/data")
+TWO_TENTHS_OF_A_POINT = 0.002
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", ["perceptron", "mira"])
+@pytest.mark.parametrize(
+    ("train", "test", "how"),
+    [
+        ("a9a/a9a.gz", "a9a/a9a.t.gz", {"format": "libsvm"}),
+        ("imdb/train.tsv.gz", "imdb/test.tsv.gz", {"format": "tab"}),
+        ("newsgroups/train.jsonl.gz", "newsgroups/test.jsonl.gz", {"target": "label"}),
+    ],
+)
+def test_two_partitions_are_as_accurate_as_one(train: str, test: str, how: dict[str, Any], rule: Any) -> None:
+    if not (DATA / train).exists():
+        pytest.skip(f"there is no {DATA / train}")
+    source, rows = markone.read(DATA / train, **how), markone.read(DATA / test, **how)
+    one, two = (
+        markone.train(source, rule=rule, partitions=count, epochs=10).evaluate(rows).accuracy for count in (1, 2)
+    )
+    assert two >= one - TWO_TENTHS_OF_A_POINT
+
+
 # ---- what is refused
 
 
@@ -282,6 +339,13 @@ def test_rows_in_a_file_are_learned_like_rows_in_memory(monkeypatch: pytest.Monk
         ({"rule": "naive-bayes", "partitions": 2, "mixing": "uniform"}, "mixing belongs to the rules"),
         ({"partitions": 2, "mixing": "mean"}, "mixing must be one of None, 'uniform', 'mistakes'"),
         ({"mixing": "uniform"}, "mixing needs at least two partitions"),
+        (
+            {"rule": "logistic", "solver": "newton", "penalty": "l1", "partitions": 2},
+            "partitions work with the penalty 'l1' only by the solvers",
+        ),
+        ({"rule": "logistic", "partitions": 2, "cluster": "tcp://127.0.0.1:9"}, "cluster needs rules whose partitions"),
+        ({"rule": "svm", "partitions": 2}, "partitions belongs to the rules .* not to 'svm'"),
+        ({"rule": "regression", "partitions": 2}, "partitions belongs to the rules .* not to 'regression'"),
         (
             {"rule": "perceptron", "partitions": 2, "bounds": True},
             "bounds needs a perceptron .* but there are 2 partitions",

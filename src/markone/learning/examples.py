@@ -250,11 +250,16 @@ class GivenPart:
 
 
 def divided(examples: Examples, count: int) -> Sequence[PartOfRows]:
-    """Return the examples of each partition. Raise an error if there are more partitions than rows."""
+    """Return the examples of each partition, if there are enough rows."""
+    check_partitions(examples, count)
+    return examples.parts(count)
+
+
+def check_partitions(examples: Examples, count: int) -> None:
+    """Raise an error if there are more partitions than rows."""
     rows = sum(map(len, examples.labels()))
     if count > rows:
         raise SettingsError("partitions", f"is {count}, but there are only {rows} rows; choose at most as many as rows")
-    return examples.parts(count)
 
 
 def shares(rows: int, count: int) -> list[tuple[int, int]]:

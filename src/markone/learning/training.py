@@ -31,6 +31,7 @@ from markone.learning.cross_fitting import Scored, cross_fitted, may_be_crossed,
 from markone.learning.examples import StoredExamples
 from markone.learning.learner import Learner
 from markone.learning.learners import new_learner
+from markone.learning.logistic import BatchLearner
 from markone.learning.mistake_bounds import Bounding, check_theory, not_bounded, wanted
 from markone.learning.naive_bayes import Counting
 from markone.learning.online import Linear
@@ -258,6 +259,10 @@ def engine_on(cluster: Any, settings: Settings, source: Source) -> AbstractConte
         raise SettingsError(
             "cluster", ("needs at least two partitions; set ", Setting("partitions", 8), ", for example")
         )
+    if settings.rule in SOLVERS and settings.solver != "online":
+        raise SettingsError(
+            "cluster", ("needs rules whose partitions learn on their own; set ", Setting("solver", "online"))
+        )
     files = files_of(source)
     # The room of engines is above this one. It is imported only here, by its name.
     opened: AbstractContextManager[Engine] = import_module(ENGINES).opened(
@@ -325,7 +330,7 @@ class ClassifierTraining(LearnerTraining[Model]):
             start.learner.engine = engine  # type: ignore[attr-defined]  # `engine_on` has checked the rule
             self.stored.distant = partial(parts_on, engine, source, start.features, store)
         super().__init__(start.learner, self.stored)
-        if isinstance(start.learner, LabelLearner | Linear | Counting):
+        if isinstance(start.learner, LabelLearner | Linear | Counting | BatchLearner):
             start.learner.threads = threads
         self.source = source
         self.start = start

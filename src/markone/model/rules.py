@@ -161,7 +161,7 @@ SOLVERS: dict[str, dict[str, Traits]] = {
     }
 }
 """Rules with several solvers, and the traits of each solver."""
-ONLINE_ONLY = ("schedule", "average", "start", "order", "partitions", "mixing")
+ONLINE_ONLY = ("schedule", "average", "start", "order", "mixing")
 """The settings that a rule with several solvers has only with the solver `online`."""
 
 RULES: dict[str, Traits] = {

@@ -369,6 +369,11 @@ class OptimumSettings(SpelledOut):
         for name in unused if given.solver is not None else ():
             if name in given_names(given):
                 raise SettingsError(name, f"is not used by the solver {given.solver!r}; leave it out")
+        if given.partitions > 1 and given.penalty == "l1" and given.solver != "ascent":
+            raise SettingsError(
+                "partitions",
+                "work with the penalty 'l1' only by the solvers 'online' and 'ascent'; choose one of them",
+            )
         if given.balance and given.penalty == "l1":
             raise SettingsError("balance", "works with the penalty 'l2', not with 'l1'; leave it out")
         if given.balance and not given.bias:
