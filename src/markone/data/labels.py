@@ -60,11 +60,11 @@ class Labels:
 
     def numbers_of(self, values: Any) -> NDArray[np.int32]:
         """The numbers of a sequence of labels, or of lists of labels."""
-        types = {*map(type, values)} if isinstance(values, list | tuple) else set()
-        if any(issubclass(one, LISTS) for one in types):
+        kinds = {*map(type, values)} if isinstance(values, list | tuple) else set()
+        if any(issubclass(kind, LISTS) for kind in kinds):
             self.values.several = True
             return np.fromiter((self.number(labels_in(value)) for value in values), np.int32, len(values))
-        if isinstance(values, list) and types in ({str}, {int}):
+        if isinstance(values, list) and kinds in ({str}, {int}):
             # Each different label is looked at once.
             known = {value: self.number(plain(value)) for value in dict.fromkeys(values)}
             return np.fromiter(map(known.__getitem__, values), np.int32, len(values))

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.data.blocks import Block, Rows
 from markone.data.source import UNLABELLED, Label
+from markone.errors import SettingsError
 from markone.learning.class_weights import weights_of_sets
-from markone.learning.examples import Examples, Visits
+from markone.learning.examples import Examples, PartOfRows, Visits
 from markone.learning.learner import CommonLearner, Counted, Course, Learner, State, Tally
 from markone.learning.online import Linear
 from markone.learning.states import check_forms, need, prefixed, without_prefix
@@ -98,6 +99,11 @@ class OneLabel:
         pairs = zip(self._examples.labels(), self._examples.importance(), strict=True)
         learned, held_out = (self._weighted(labels, importance) for labels, importance in pairs)
         return learned, held_out
+
+    def parts(self, count: int) -> list[PartOfRows]:
+        raise SettingsError(
+            "partitions", "is for rows with one label each, but here a row can have several; leave it out"
+        )
 
     def whole(self, *, in_files: bool = False) -> Visits:
         block, rows = self._examples.whole(in_files=in_files)
