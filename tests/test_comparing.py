@@ -214,8 +214,10 @@ def test_tuning_happens_in_each_fold_from_its_own_rows(monkeypatch):
 def contender(name: str, right: list[int], rule: str | None = None, **facts) -> Contender:
     """Who gets these of a hundred rows right."""
     truth = np.zeros(len(right), int)
-    passes = facts.pop("history", None)
-    fold = Fold(1, 1, 400, np.arange(len(right)), truth, 1 - np.array(right), None, np.mean(right), 1.0, passes)
+    passes, likely = facts.pop("history", None), facts.pop("likely", None)
+    if likely is not None:
+        likely = np.column_stack([likely, 1 - np.asarray(likely)])
+    fold = Fold(1, 1, 400, np.arange(len(right)), truth, 1 - np.array(right), likely, np.mean(right), 1.0, passes)
     validation = Validation("holdout", name, "accuracy", ["a", "b"], [fold], 1)
     return replace(contender_of(name, rule, validation), **facts)
 
@@ -268,8 +270,26 @@ def test_the_simpler_of_equals_is_recommended():
     assert recommended([mlp, logistic]) is logistic and recommended([]) is None
     worse = contender("logistic", first(850), "logistic")
     assert recommended([mlp, worse]) is mlp
-    clear, vague = replace(mlp, log_loss=0.2), replace(logistic, log_loss=0.3)
-    assert recommended([clear, vague]) is clear
+
+
+def test_a_smaller_log_loss_is_worth_more_than_simplicity():
+    sure = np.random.default_rng(0).uniform(0.6, 0.95, 1000)
+    mlp = contender("mlp", first(905), "mlp", likely=sure)
+    vague = contender("logistic", first(904), "logistic", likely=sure - 0.1)
+    assert recommended([mlp, vague]) is mlp
+    hardly = contender(
+        "logistic", first(904), "logistic", likely=sure + np.random.default_rng(1).uniform(-0.03, 0.03, 1000)
+    )
+    difference = hardly.losses - mlp.losses
+    assert abs(difference.mean()) < 0.25 * difference.std() / np.sqrt(1000)
+    assert recommended([mlp, hardly]) is hardly
+    better = contender("svm", first(903), "svm", likely=sure + 0.04)
+    assert recommended([mlp, hardly, better]) is better
+    assert "Mlp is 0.2 points more accurate, which may be chance, but svm has the smaller log-loss." in verdict_of(
+        [mlp, hardly, better]
+    )
+    worse = contender("svm", first(850), "svm", likely=sure + 0.04)
+    assert recommended([mlp, worse]) is mlp
 
 
 def test_names_that_are_no_rules_are_shown_with_their_settings():

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "leave_one_out/replicas.h"
 #include "levels/levels.h"
 
 #if defined(MARKONE_HAS_V3)

@@ -35,7 +35,8 @@ bayes::loops_of<dense_rows<float>> loops_of_events();
 template <>
 bayes::loops_of<dense_rows<double>> loops_of_events();
 
-void score_texts(const text_scorer&, scoring_buffers&, text_columns, float*);  // text/text_scorer.cpp
+// text/text_scorer.cpp
+void score_texts(const text_scorer&, scoring_buffers&, std::span<const std::vector<std::string_view>>, float*);
 
 template <class Rows>
 optimum_makers<Rows> makers_of() {

@@ -7,21 +7,39 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "bayes/counts.h"
-#include "leave_one_out/replicas.h"
 #include "network/network.h"
 #include "online/loops.h"
-#include "optimum/dual.h"
-#include "optimum/objective.h"
-#include "tagging/sequence.h"
-#include "text/text_scorer.h"
+#include "rows/rows.h"
 
 namespace markone {
+
+// Only named here, because whoever needs one part would otherwise read the headers of all others.
+template <class T>
+struct common_course;
+template <class T>
+class replicas;
+struct dual_settings;
+class dual;
+class objective;
+struct templates;
+struct tag_settings;
+struct sequence_settings;
+struct tagged_sentences;
+struct token_features;
+struct sparse_weights;
+class lexicon;
+class tagger_learner;
+class tagging;
+struct text_scorer;
+struct scoring_buffers;
 
 template <class T>
 using replica_maker = std::unique_ptr<replicas<T>> (*)(const common_course<T>&);
@@ -49,7 +67,9 @@ struct compiled_loops {
     std::tuple<bayes::loops_of<sparse_rows<float>>, bayes::loops_of<sparse_rows<double>>,
                bayes::loops_of<dense_rows<float>>, bayes::loops_of<dense_rows<double>>>
         events;
-    score_texts_function score_texts;
+    // Writes the scores of all texts; those of text i go to out + i * columns.
+    void (*score_texts)(const text_scorer&, scoring_buffers&, std::span<const std::vector<std::string_view>> columns,
+                        float* out);
 };
 
 struct level {

@@ -61,10 +61,79 @@ struct change_all {
     }
 };
 
-template <class T, class Rule>
-class learner {
+// Moves the weights, and the sums that go with them. No rule is part of it, so that all of them share its code.
+template <class T>
+class mover {
   public:
-    learner(state<T>& now, Rule rule) : at(now), how(now.how), rule(rule), all_scores(now.stride()) {}
+    explicit mover(state<T>& now) : at(now), how(now.how) {}
+
+    // Not inlined: most visits do not need it, and without it their loop keeps more in registers.
+    template <class Change, class Row>
+    MARKONE_NOINLINE void add(Row x, Change change) {
+        if (at.adagrad())
+            how.average ? add_as<true, true>(x, change) : add_as<false, true>(x, change);
+        else
+            how.average ? add_as<true, false>(x, change) : add_as<false, false>(x, change);
+    }
+
+  protected:
+    // How far to prefetch: soon enough to be there in time, and little enough to stay there.
+    static constexpr std::size_t sums_ahead = 32;  // values of the row whose sums change
+
+    state<T>& at;
+    const settings how;
+
+  private:
+    template <bool averaging, bool adaptive, class Change, class Row>
+    MARKONE_INLINE void add_as(Row x, Change change) {
+        if (how.bias)
+            change.each([&](std::size_t k, T factor) {
+                nudge<averaging, adaptive>(at.bias.v.data(), at.bias.u.data(), at.bias.squares.data(), k, factor,
+                                           at.time);
+            });
+        change.multiply(static_cast<T>(1 / at.scale));
+        const std::size_t apart = Change::single ? 1 : at.stride();
+        T* const v = at.weight.v.data();
+        double* const u = at.weight.u.data();
+        double* const squares = at.weight.squares.data();
+        const double when = at.clock;
+        // The product has just read the weights, but not their sums, which are farther away.
+        const auto fetch = [&](std::size_t i) {
+            if constexpr (averaging && Change::few && !std::is_same_v<Row, dense_row<T>>)
+                if (i < x.size())
+                    change.each([&](std::size_t k, T) { prefetch_to_write(u + x.feature(i) * apart + k); });
+        };
+        for (std::size_t i = 0; i < sums_ahead; ++i) fetch(i);
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            fetch(i + sums_ahead);
+            const std::size_t first = x.feature(i) * apart;
+            const T value = x.value(i);
+            change.each([&](std::size_t k, T factor) {
+                nudge<averaging, adaptive>(v, u, squares, first + k, factor * value, when);
+            });
+        }
+    }
+
+    template <bool averaging, bool adaptive>
+    MARKONE_INLINE void nudge(T* __restrict v, double* __restrict u, double* __restrict squares, std::size_t i, T step,
+                              double when) const {
+        if constexpr (adaptive) {
+            squares[i] += static_cast<double>(step) * static_cast<double>(step);
+            step = static_cast<T>(at.own_rate(squares[i]) * static_cast<double>(step));
+        }
+        const T before = v[i];
+        const T after = before + step;
+        v[i] = after;
+        if constexpr (averaging) u[i] += when * (static_cast<double>(after) - static_cast<double>(before));
+    }
+};
+
+template <class T, class Rule>
+class learner : mover<T> {
+    using mover<T>::at, mover<T>::how;
+
+  public:
+    learner(state<T>& now, Rule rule) : mover<T>(now), rule(rule), all_scores(now.stride()) {}
 
     template <class Rows>
     tally learn(const Rows& rows, const visits& which) {
@@ -78,9 +147,7 @@ class learner {
     }
 
   private:
-    // How far to prefetch: soon enough to be there in time, and little enough to stay there.
-    static constexpr std::size_t values_ahead = 768;  // values of the rows to come
-    static constexpr std::size_t sums_ahead = 32;     // values of the row whose sums change
+    static constexpr std::size_t values_ahead = 768;  // values of the rows to come that are prefetched
 
     // Most runs are plain: without a penalty, at a constant rate, and with an importance of 1 for every row. Then a
     // visit is little more than its products, and the rest, though its results would be the same, would cost as much
@@ -176,69 +243,13 @@ class learner {
         }
         MARKONE_INLINE void add_loss(double loss) const { seen.loss += now.importance * loss; }
         MARKONE_INLINE static bool keep(T pull) { return pull != 0; }
-        MARKONE_INLINE void move(T factor) const { by.template add<plain>(x, change_one<T>{factor}); }
+        MARKONE_INLINE void move(T factor) const { by.add(x, change_one<T>{factor}); }
         MARKONE_INLINE void move_pair(std::size_t y, std::size_t rival, T factor) const {
-            by.template add<plain>(x, change_pair<T>{y, rival, factor});
+            by.add(x, change_pair<T>{y, rival, factor});
         }
-        MARKONE_INLINE void move_all() const {
-            by.template add<plain>(x, change_all<T>{by.all_scores.data(), by.at.classes});
-        }
+        MARKONE_INLINE void move_all() const { by.add(x, change_all<T>{by.all_scores.data(), by.at.classes}); }
     };
 
-    // Not inlined: most visits do not need it, and without it their loop keeps more in registers.
-    template <bool plain, class Change, class Row>
-    MARKONE_NOINLINE void add(Row x, Change change) {
-        if (!plain && at.adagrad())
-            how.average ? add_as<true, true>(x, change) : add_as<false, true>(x, change);
-        else
-            how.average ? add_as<true, false>(x, change) : add_as<false, false>(x, change);
-    }
-
-    template <bool averaging, bool adaptive, class Change, class Row>
-    MARKONE_INLINE void add_as(Row x, Change change) {
-        if (how.bias)
-            change.each([&](std::size_t k, T factor) {
-                nudge<averaging, adaptive>(at.bias.v.data(), at.bias.u.data(), at.bias.squares.data(), k, factor,
-                                           at.time);
-            });
-        change.multiply(static_cast<T>(1 / at.scale));
-        const std::size_t apart = Change::single ? 1 : at.stride();
-        T* const v = at.weight.v.data();
-        double* const u = at.weight.u.data();
-        double* const squares = at.weight.squares.data();
-        const double when = at.clock;
-        // The product has just read the weights, but not their sums, which are farther away.
-        const auto fetch = [&](std::size_t i) {
-            if constexpr (averaging && Change::few && !std::is_same_v<Row, dense_row<T>>)
-                if (i < x.size())
-                    change.each([&](std::size_t k, T) { prefetch_to_write(u + x.feature(i) * apart + k); });
-        };
-        for (std::size_t i = 0; i < sums_ahead; ++i) fetch(i);
-        for (std::size_t i = 0; i < x.size(); ++i) {
-            fetch(i + sums_ahead);
-            const std::size_t first = x.feature(i) * apart;
-            const T value = x.value(i);
-            change.each([&](std::size_t k, T factor) {
-                nudge<averaging, adaptive>(v, u, squares, first + k, factor * value, when);
-            });
-        }
-    }
-
-    template <bool averaging, bool adaptive>
-    MARKONE_INLINE void nudge(T* __restrict v, double* __restrict u, double* __restrict squares, std::size_t i, T step,
-                              double when) const {
-        if constexpr (adaptive) {
-            squares[i] += static_cast<double>(step) * static_cast<double>(step);
-            step = static_cast<T>(at.own_rate(squares[i]) * static_cast<double>(step));
-        }
-        const T before = v[i];
-        const T after = before + step;
-        v[i] = after;
-        if constexpr (averaging) u[i] += when * (static_cast<double>(after) - static_cast<double>(before));
-    }
-
-    state<T>& at;
-    const settings how;
     const Rule rule;
     packer<T> packed;
     std::vector<T> all_scores;  // of the current example, then their pulls; with room for the padding

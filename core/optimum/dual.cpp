@@ -31,10 +31,11 @@ class common_dual : public dual {
         double importance;
     };
 
+    using dual::dual;
+
+    // Finds the examples. Every constructor ends with it.
     template <class Rows>
-    common_dual(const dual_settings& how, const Rows& rows, const visits& which, std::size_t features,
-                std::size_t classes)
-        : dual(how, features, classes) {
+    void take(const Rows& rows, const visits& which) {
         if (classes < 2) throw std::invalid_argument("there is nothing to tell apart");
         if (rows.width() > features) throw std::invalid_argument("rows are wider than the weights");
         check_lengths(which, rows.size());
@@ -52,6 +53,11 @@ class common_dual : public dual {
             labels.push_back(static_cast<std::uint32_t>(y));
             examples.push_back({length2 + how.bias, soft, cost, h});
         }
+        begin();
+    }
+
+  private:
+    void begin() {
         const auto total = [&](auto f) { return sum_straight<double>(size(), f); };
         typical2 = total([&](std::size_t i) { return examples[i].importance * examples[i].length2; }) /
                    total([&](std::size_t i) { return examples[i].importance; });
@@ -61,6 +67,7 @@ class common_dual : public dual {
         own = primal = cost_of_nothing();
     }
 
+  protected:
     // The highest multiplier of the example, or of its right class.
     MARKONE_INLINE double cap(std::size_t i) const { return how.squared ? infinity : examples[i].cost; }
     MARKONE_INLINE double loss(double lack) const { return lack <= 0 ? 0 : how.squared ? lack * lack : lack; }
@@ -299,20 +306,16 @@ class common_dual : public dual {
     }
 };
 
-template <class Rows>
-class two_classes final : public common_dual {
-  public:
-    two_classes(const dual_settings& how, const Rows& rows, const visits& which, std::size_t features)
-        : common_dual(how, rows, which, features, 2), rows(rows) {}
+class dual_of_two : public common_dual {
+  protected:
+    using common_dual::common_dual;
 
-    tally learn(std::size_t most) override {
-        return visit_next(rows, most, [&](std::size_t i, tally& sums) { visit(i, sums); });
+    MARKONE_INLINE double sign(std::size_t i) const { return labels[i] == 1 ? 1 : -1; }
+    MARKONE_INLINE double slope_at(std::size_t i, double margin) const {
+        return margin - 1 + alpha[i] * examples[i].soft;
     }
-
-    void measure() override {
-        std::vector<double> margins(size());
+    void measure_by(std::span<const double> margins) {
         for (std::size_t i = 0; i < size(); ++i) {
-            margins[i] = margin(i, rows[numbers[i]]);
             const double slope = slope_at(i, margins[i]);
             if ((slope < 0 && alpha[i] < cap(i)) || (slope > 0 && alpha[i] > 0)) wake(i);
         }
@@ -321,6 +324,25 @@ class two_classes final : public common_dual {
             const double step = margins[i] - from[i];
             return point{1 - (from[i] + t * step), step, 0};
         });
+    }
+};
+
+template <class Rows>
+class two_classes final : public dual_of_two {
+  public:
+    two_classes(const dual_settings& how, const Rows& rows, const visits& which, std::size_t features)
+        : dual_of_two(how, features, 2), rows(rows) {
+        take(rows, which);
+    }
+
+    tally learn(std::size_t most) override {
+        return visit_next(rows, most, [&](std::size_t i, tally& sums) { visit(i, sums); });
+    }
+
+    void measure() override {
+        std::vector<double> margins(size());
+        for (std::size_t i = 0; i < size(); ++i) margins[i] = margin(i, rows[numbers[i]]);
+        measure_by(margins);
     }
 
     void start_at(std::span<const double> from) override {
@@ -364,10 +386,6 @@ class two_classes final : public common_dual {
         sums.updates += 1;
     }
 
-    MARKONE_INLINE double sign(std::size_t i) const { return labels[i] == 1 ? 1 : -1; }
-    MARKONE_INLINE double slope_at(std::size_t i, double margin) const {
-        return margin - 1 + alpha[i] * examples[i].soft;
-    }
     template <class Row>
     MARKONE_INLINE double margin(std::size_t i, Row x) const {
         return sign(i) * (dot(x, w.data()) + w[features]);
@@ -382,92 +400,16 @@ class two_classes final : public common_dual {
     const Rows& rows;
 };
 
-template <class Rows>
-class many_classes final : public common_dual {
-    using scalar = typename std::remove_cvref_t<decltype(std::declval<const Rows&>()[0])>::scalar;
-
-  public:
-    many_classes(const dual_settings& how, const Rows& rows, const visits& which, std::size_t features,
-                 std::size_t classes)
-        : common_dual(how, rows, which, features, classes),
-          rows(rows),
-          s(stride),
-          apart(stride),
-          steps(stride),
-          everyone(classes) {
+class dual_of_many : public common_dual {
+  protected:
+    dual_of_many(const dual_settings& how, std::size_t features, std::size_t classes)
+        : common_dual(how, features, classes), s(stride), apart(stride), steps(stride), everyone(classes) {
         std::iota(everyone.begin(), everyone.end(), 0u);
         // No visit asks for memory, so that none can end half-way.
         some.reserve(classes);
         moved.reserve(classes);
-        if (rows.size() > 0) packed(rows[0]);
     }
 
-    tally learn(std::size_t most) override {
-        return visit_next(rows, most, [&](std::size_t i, tally& sums) { visit(i, sums); });
-    }
-
-    void measure() override {
-        std::vector<double> scores(size() * stride);
-        for (std::size_t i = 0; i < size(); ++i) {
-            double* const here = scores.data() + i * stride;
-            score(packed(rows[numbers[i]]), w.data(), here);
-            const view seen = look(i, here, everyone);
-            if (seen.room() <= 0) continue;
-            wake(i);
-            for (std::size_t k = 0; k < classes; ++k)
-                if (slope_of(i, k, here[k]) > seen.lowest) rivals[i * words() + k / 64] |= std::uint64_t{1} << k % 64;
-        }
-        const double* const from = best_scores.data();
-        improve(scores, [&](std::size_t i, double t) {
-            const std::size_t first = i * stride, y = labels[i];
-            const auto at = [&](std::size_t k) { return from[first + k] + t * (scores[first + k] - from[first + k]); };
-            const auto step = [&](std::size_t k) { return scores[first + k] - from[first + k]; };
-            std::size_t rival = y == 0 ? 1 : 0;
-            double top = at(rival);
-            for (std::size_t k = rival + 1; k < classes; ++k)
-                if (k != y && at(k) > top) {
-                    rival = k;
-                    top = at(k);
-                }
-            return point{1 + top - at(y), step(y) - step(rival), rival};
-        });
-    }
-
-    void start_at(std::span<const double> from) override {
-        w.assign(w.size(), 0);
-        for (std::size_t i = 0; i < size(); ++i) {
-            double* const a = alpha.data() + i * stride;
-            const std::size_t y = labels[i];
-            double others = 0;
-            for (std::size_t k = 0; k < classes; ++k)
-                if (k != y) others -= a[k] = std::min(from[i * stride + k], 0.0);
-            if (others > cap(i))
-                for (std::size_t k = 0; k < classes; ++k)
-                    if (k != y) a[k] *= cap(i) / others;
-            a[y] = std::min(others, cap(i));
-            if (a[y] == 0) continue;
-            some = everyone;
-            steps.assign(a, a + stride);
-            add(packed(rows[numbers[i]]));
-        }
-        start_anew();
-    }
-
-    narrowest narrow(std::span<const double> weights) const override {
-        packer<scalar> packed;
-        std::vector<double> scores(stride);
-        return narrowest_of([&](std::size_t i) {
-            score(packed(rows[numbers[i]]), weights.data(), scores.data());
-            narrowest here{infinity, i, 0};
-            for (std::size_t k = 0; k < classes; ++k)
-                if (k != labels[i] && scores[labels[i]] - scores[k] < here.margin)
-                    here = {scores[labels[i]] - scores[k], i, k};
-            return here;
-        });
-    }
-    void write(std::size_t i, double* out) const override { write_row(rows[numbers[i]], out); }
-
-  private:
     // The slopes of an example's multipliers. Those above the lowest of the free ones would fall in its favour.
     struct view {
         double lowest = infinity;    // of those that may grow
@@ -476,39 +418,6 @@ class many_classes final : public common_dual {
         std::size_t free = 0;        // how many may grow
         double room() const { return highest - lowest; }
     };
-
-    void visit(std::size_t i, tally& sums) {
-        const std::size_t y = labels[i];
-        const sparse_row<scalar> x = packed(rows[numbers[i]]);
-        const double* const a = alpha.data() + i * stride;
-        list_rivals(i);
-        score_some(x);
-        double top = -infinity, product = 0;
-        for (const std::uint32_t k : some) {
-            if (k != y) top = std::max(top, s[k]);
-            product += a[k] * s[k];
-        }
-        const double lack = 1 + top - s[y];
-        note(i, lack, !(top < s[y]), sums);
-        now.gap += cost(i, lack) + product - a[y] + examples[i].soft * a[y] * a[y] / 2;
-        const view seen = look(i, s.data(), some);
-        for (const std::uint32_t k : some)
-            if (k != y && a[k] == 0 && slope_of(i, k, s[k]) < seen.lowest && seen.lowest < infinity)
-                rivals[i * words() + k / 64] &= ~(std::uint64_t{1} << k % 64);
-        if (seen.room() <= still) {
-            if (seen.free == 1 && seen.lowest > seen.pressed) return rest(i);
-            return nap(i);
-        }
-        if (examples[i].length2 == 0 && hard()) {
-            hopeless = true;
-            return;
-        }
-        now.most = std::max(now.most, seen.room());
-        stay(i);
-        solve(i, seen);
-        add(x);
-        sums.updates += 1;
-    }
 
     MARKONE_INLINE double slope_of(std::size_t i, std::size_t k, double score) const {
         return k == labels[i] ? score + examples[i].soft * alpha[i * stride + k] : score + 1;
@@ -610,8 +519,94 @@ class many_classes final : public common_dual {
         for (const std::uint32_t k : some) steps[k] = 0;
     }
 
+    // Wakes what would move, and finds better best weights, given the scores of all examples.
+    void measure_by(std::span<const double> scores) {
+        for (std::size_t i = 0; i < size(); ++i) {
+            const double* const here = scores.data() + i * stride;
+            const view seen = look(i, here, everyone);
+            if (seen.room() <= 0) continue;
+            wake(i);
+            for (std::size_t k = 0; k < classes; ++k)
+                if (slope_of(i, k, here[k]) > seen.lowest) rivals[i * words() + k / 64] |= std::uint64_t{1} << k % 64;
+        }
+        const double* const from = best_scores.data();
+        improve(scores, [&](std::size_t i, double t) {
+            const std::size_t first = i * stride, y = labels[i];
+            const auto at = [&](std::size_t k) { return from[first + k] + t * (scores[first + k] - from[first + k]); };
+            const auto step = [&](std::size_t k) { return scores[first + k] - from[first + k]; };
+            std::size_t rival = y == 0 ? 1 : 0;
+            double top = at(rival);
+            for (std::size_t k = rival + 1; k < classes; ++k)
+                if (k != y && at(k) > top) {
+                    rival = k;
+                    top = at(k);
+                }
+            return point{1 + top - at(y), step(y) - step(rival), rival};
+        });
+    }
+
+    // Takes over the multipliers of an example, cut to their bounds, and says whether any is not 0.
+    bool start_row(std::size_t i, const double* from) {
+        double* const a = alpha.data() + i * stride;
+        const std::size_t y = labels[i];
+        double others = 0;
+        for (std::size_t k = 0; k < classes; ++k)
+            if (k != y) others -= a[k] = std::min(from[k], 0.0);
+        if (others > cap(i))
+            for (std::size_t k = 0; k < classes; ++k)
+                if (k != y) a[k] *= cap(i) / others;
+        a[y] = std::min(others, cap(i));
+        if (a[y] == 0) return false;
+        some = everyone;
+        steps.assign(a, a + stride);
+        return true;
+    }
+
+    narrowest narrowest_rival(std::size_t i, const double* scores) const {
+        narrowest here{infinity, i, 0};
+        for (std::size_t k = 0; k < classes; ++k)
+            if (k != labels[i] && scores[labels[i]] - scores[k] < here.margin)
+                here = {scores[labels[i]] - scores[k], i, k};
+        return here;
+    }
+
+    // Visits an example, whose row is x: packed, where rows are dense.
+    template <class T>
+    void visit(std::size_t i, sparse_row<T> x, tally& sums) {
+        const std::size_t y = labels[i];
+        const double* const a = alpha.data() + i * stride;
+        list_rivals(i);
+        score_some(x);
+        double top = -infinity, product = 0;
+        for (const std::uint32_t k : some) {
+            if (k != y) top = std::max(top, s[k]);
+            product += a[k] * s[k];
+        }
+        const double lack = 1 + top - s[y];
+        note(i, lack, !(top < s[y]), sums);
+        now.gap += cost(i, lack) + product - a[y] + examples[i].soft * a[y] * a[y] / 2;
+        const view seen = look(i, s.data(), some);
+        for (const std::uint32_t k : some)
+            if (k != y && a[k] == 0 && slope_of(i, k, s[k]) < seen.lowest && seen.lowest < infinity)
+                rivals[i * words() + k / 64] &= ~(std::uint64_t{1} << k % 64);
+        if (seen.room() <= still) {
+            if (seen.free == 1 && seen.lowest > seen.pressed) return rest(i);
+            return nap(i);
+        }
+        if (examples[i].length2 == 0 && hard()) {
+            hopeless = true;
+            return;
+        }
+        now.most = std::max(now.most, seen.room());
+        stay(i);
+        solve(i, seen);
+        add(x);
+        sums.updates += 1;
+    }
+
     // The scores of those in `some`: one by one where they are few, so that less of the memory is visited.
-    void score_some(sparse_row<scalar> x) {
+    template <class T>
+    void score_some(sparse_row<T> x) {
         switch (some.size()) {
             case 2: return score_each<2>(x);
             case 3: return score_each<3>(x);
@@ -621,8 +616,8 @@ class many_classes final : public common_dual {
             default: return score(x, w.data(), s.data());
         }
     }
-    template <std::size_t count>
-    MARKONE_NOINLINE void score_each(sparse_row<scalar> x) {
+    template <std::size_t count, class T>
+    MARKONE_NOINLINE void score_each(sparse_row<T> x) {
         std::array<const double*, count> column;
         std::array<double, count> even{}, odd{};
         for (std::size_t j = 0; j < count; ++j) column[j] = w.data() + some[j];
@@ -637,14 +632,16 @@ class many_classes final : public common_dual {
         for (std::size_t j = 0; j < count; ++j) s[some[j]] = even[j] + odd[j] + column[j][features * stride];
     }
 
-    MARKONE_INLINE void score(sparse_row<scalar> x, const double* weights, double* out) const {
+    template <class T>
+    MARKONE_INLINE void score(sparse_row<T> x, const double* weights, double* out) const {
         dots(x, weights, stride, out);
         const double* const bias = weights + features * stride;
         for (std::size_t k = 0; k < stride; ++k) out[k] += bias[k];
     }
 
     // Moves w by the steps of those in `some`, times the row.
-    void add(sparse_row<scalar> x) {
+    template <class T>
+    void add(sparse_row<T> x) {
         moved.clear();
         for (const std::uint32_t k : some)
             if (steps[k] != 0) moved.push_back(k);
@@ -661,20 +658,62 @@ class many_classes final : public common_dual {
             });
         }
     }
-    template <class Add>
-    MARKONE_INLINE void add_to(sparse_row<scalar> x, Add add) {
+    template <class T, class Add>
+    MARKONE_INLINE void add_to(sparse_row<T> x, Add add) {
         for (std::size_t j = 0; j < x.size(); ++j) add(w.data() + x.feature(j) * stride, double{x.value(j)});
         if (how.bias) add(w.data() + features * stride, 1);
     }
 
-    const Rows& rows;
-    packer<scalar> packed;
     // Of the example that is visited:
     std::vector<double> s;                   // scores
     std::vector<double> apart;               // the slopes that its multipliers would have at 0
     std::vector<double> steps;               // of its multipliers
     std::vector<std::uint32_t> some, moved;  // the classes that are not at rest, and those that move
     std::vector<std::uint32_t> everyone;     // all classes
+};
+
+template <class Rows>
+class many_classes final : public dual_of_many {
+    using scalar = typename std::remove_cvref_t<decltype(std::declval<const Rows&>()[0])>::scalar;
+
+  public:
+    many_classes(const dual_settings& how, const Rows& rows, const visits& which, std::size_t features,
+                 std::size_t classes)
+        : dual_of_many(how, features, classes), rows(rows) {
+        take(rows, which);
+        if (rows.size() > 0) packed(rows[0]);  // so that visits have its memory, too
+    }
+
+    tally learn(std::size_t most) override {
+        return visit_next(rows, most, [&](std::size_t i, tally& sums) { visit(i, packed(rows[numbers[i]]), sums); });
+    }
+
+    void measure() override {
+        std::vector<double> scores(size() * stride);
+        for (std::size_t i = 0; i < size(); ++i) score(packed(rows[numbers[i]]), w.data(), scores.data() + i * stride);
+        measure_by(scores);
+    }
+
+    void start_at(std::span<const double> from) override {
+        w.assign(w.size(), 0);
+        for (std::size_t i = 0; i < size(); ++i)
+            if (start_row(i, from.data() + i * stride)) add(packed(rows[numbers[i]]));
+        start_anew();
+    }
+
+    narrowest narrow(std::span<const double> weights) const override {
+        packer<scalar> packed;
+        std::vector<double> scores(stride);
+        return narrowest_of([&](std::size_t i) {
+            score(packed(rows[numbers[i]]), weights.data(), scores.data());
+            return narrowest_rival(i, scores.data());
+        });
+    }
+    void write(std::size_t i, double* out) const override { write_row(rows[numbers[i]], out); }
+
+  private:
+    const Rows& rows;
+    packer<scalar> packed;
 };
 
 template <class Rows>

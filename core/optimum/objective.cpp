@@ -83,45 +83,10 @@ constexpr bool is_sparse = false;
 template <class T>
 constexpr bool is_sparse<sparse_rows<T>> = true;
 
-template <class Rows>
-class rows_objective final : public objective {
-    using T = typename std::remove_cvref_t<decltype(std::declval<const Rows&>()[0])>::scalar;
-
+// What does not depend on what the rows are made of.
+class scored_objective : public objective {
   public:
-    rows_objective(const Rows& from, const visits& which, std::size_t classes)
-        : objective(from.width(), classes), all(from) {
-        if (classes < 2) throw std::invalid_argument("there are fewer than two classes");
-        check_lengths(which, from.size());
-        const std::size_t count = which.count(from.size());
-        if (count > std::numeric_limits<std::uint32_t>::max()) throw std::length_error("too many rows");
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::size_t at = which.row(i, from.size()), y = which.label(at, classes);
-            const double h = which.importance_of(at);
-            check_importance(h);
-            if (h == 0) continue;
-            chosen.push_back(at);
-            labels.push_back(static_cast<std::uint32_t>(y));
-            seconds.push_back(static_cast<double>(y));
-            share.push_back(h);
-        }
-        importance = sum<8, double>(rows(), [&](std::size_t i) { return share[i]; });
-        for (double& h : share) h /= importance;
-        bends.resize(by_rows());
-    }
-
     std::span<const double> shares() const override { return share; }
-
-    std::size_t stored() const override {
-        std::size_t total = 0;
-        for (const std::size_t row : chosen) {
-            const auto x = all[row];
-            if constexpr (is_sparse<Rows>)
-                total += x.size();
-            else
-                total += x.size() - static_cast<std::size_t>(std::count(x.values, x.values + x.size(), T{0}));
-        }
-        return total;
-    }
 
     // ---- by the scores
 
@@ -216,100 +181,94 @@ class rows_objective final : public objective {
         return sum_straight<double>(a.size(), [&](std::size_t i) { return a[i] * b[i]; });
     }
 
-    // ---- by rows
-
-    void score(const double* w, double* scores) const override {
-        const double* const bias = w + features * stride();
-        packer<T> packed;
-        for (std::size_t i = 0; i < rows(); ++i) score_row(i, w, bias, packed, scores + i * stride());
+    void precondition(const double* r, double* out) const override {
+        const std::size_t size = features + 1;
+        std::vector<double> z(size);
+        for (std::size_t k = 0; k < columns(); ++k) {
+            const double* const L = factors[k].data();
+            for (std::size_t f = 0; f < size; ++f) {
+                const double known = sum_straight<double>(f, [&](std::size_t j) { return L[f * size + j] * z[j]; });
+                z[f] = (r[f * stride() + k] - known) / L[f * size + f];
+            }
+            for (std::size_t f = size; f-- > 0;) {
+                z[f] /= L[f * size + f];
+                const double by = z[f];
+                const double* const row = L + f * size;
+                for (std::size_t j = 0; j < f; ++j) z[j] -= row[j] * by;
+            }
+            for (std::size_t f = 0; f < size; ++f) out[f * stride() + k] = z[f];
+        }
     }
 
-    void gather(const double* pulls, double* out) const override {
-        std::fill_n(out, by_features(), 0.0);
-        double* const bias = out + features * stride();
-        packer<T> packed;
-        for (std::size_t i = 0; i < rows(); ++i) add_row(i, pulls + i * stride(), packed, out, bias);
+  protected:
+    using objective::objective;
+
+    // Finds the rows that count, among so many. Every constructor begins with it.
+    void choose(const visits& which, std::size_t count_of_all) {
+        if (classes < 2) throw std::invalid_argument("there are fewer than two classes");
+        check_lengths(which, count_of_all);
+        const std::size_t count = which.count(count_of_all);
+        if (count > std::numeric_limits<std::uint32_t>::max()) throw std::length_error("too many rows");
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::size_t at = which.row(i, count_of_all), y = which.label(at, classes);
+            const double h = which.importance_of(at);
+            check_importance(h);
+            if (h == 0) continue;
+            chosen.push_back(at);
+            labels.push_back(static_cast<std::uint32_t>(y));
+            seconds.push_back(static_cast<double>(y));
+            share.push_back(h);
+        }
+        importance = sum<8, double>(rows(), [&](std::size_t i) { return share[i]; });
+        for (double& h : share) h /= importance;
+        bends.resize(by_rows());
     }
 
-    double product(const double* v, double* steps, double* out) const override {
-        std::fill_n(out, by_features(), 0.0);
-        const double* const from = v + features * stride();
-        double* const bias = out + features * stride();
-        double total = 0;
-        packer<T> packed;
-        std::vector<double> bent(stride());
-        for (std::size_t i = 0; i < rows(); ++i) {
-            double* const q = steps + i * stride();
-            if (stride() == 1) {
-                const auto x = all[chosen[i]];
-                q[0] = dot(x, v) + from[0];
-                const double r = bends[i] * q[0];
-                total += r * q[0];
-                add_scaled(x, r, out);
-                bias[0] += r;
-            } else {
-                const sparse_row<T> x = packed(all[chosen[i]]);
-                wide_dots(x, v, stride(), q);
-                for (std::size_t k = 0; k < stride(); ++k) q[k] += from[k];
-                total += bend_row(i, q, bent.data());
-                add_outer(x, bent.data(), stride(), out);
-                for (std::size_t k = 0; k < stride(); ++k) bias[k] += bent[k];
+    // A = L L', in place, row by row; only the lower half is read and written.
+    static void cholesky(double* A, std::size_t size) {
+        for (std::size_t i = 0; i < size; ++i) {
+            double* const row = A + i * size;
+            for (std::size_t j = 0; j <= i; ++j) {
+                const double* const other = A + j * size;
+                const double rest = row[j] - sum_straight<double>(j, [&](std::size_t e) { return row[e] * other[e]; });
+                // What rounding has made of a pivot that is hardly there must not be the root of a negative number.
+                row[j] = j < i ? rest / other[j] : std::sqrt(std::max(rest, 1e-14 * row[j]));
             }
         }
+    }
+
+    // The bend of a row's own score of class k.
+    MARKONE_INLINE double own_bend(std::size_t i, std::size_t k) const {
+        const double p = bends[i * stride() + k];
+        return stride() == 1 ? p : share[i] * p * (1 - p);
+    }
+
+    MARKONE_INLINE double bend_row(std::size_t i, const double* q, double* out) const {
+        const double* const p = bends.data() + i * stride();
+        double mean = 0, total = 0;
+        for (std::size_t k = 0; k < stride(); ++k) mean += p[k] * q[k];
+        for (std::size_t k = 0; k < stride(); ++k) out[k] = share[i] * p[k] * (q[k] - mean);
+        for (std::size_t k = 0; k < stride(); ++k) total += out[k] * q[k];
         return total;
     }
 
-    // ---- by columns
-
-    void turn(bool apart) override {
-        std::vector<std::uint32_t> counts(features);
-        each_value([&](std::size_t f) { prefetch_to_write(&counts[f]); },
-                   [&](std::size_t f, std::size_t, T) { ++counts[f]; });
-        std::vector<std::int64_t> places(features);
-        starts.assign(1, 0);
-        numbers.clear();
-        std::int64_t total = 0;
-        std::size_t few = 0;
-        for (std::size_t f = 0; f < features; ++f) {
-            places[f] = -1;
-            if (apart && counts[f] < 2) {
-                few += counts[f];
-                continue;
-            }
-            places[f] = total;
-            total += counts[f];
-            starts.push_back(total);
-            numbers.push_back(static_cast<std::uint32_t>(f));
-        }
-        turned_rows.resize(static_cast<std::size_t>(total));
-        turned_values.resize(static_cast<std::size_t>(total));
-        lone.clear();
-        lone.reserve(few);
-        lone_length2.assign(apart ? rows() : 0, 0);
-        lone_largest.assign(apart ? rows() : 0, 0);
-        const auto soon = [&](std::size_t f) {
-            if (places[f] < 0) return;
-            prefetch_to_write(turned_rows.data() + places[f]);
-            prefetch_to_write(turned_values.data() + places[f]);
-        };
-        each_value(soon, [&](std::size_t f, std::size_t i, T value) {
-            // Of dense rows there are as many values as are not 0, unless another thread changes them.
-            if (!is_sparse<Rows> && counts[f]-- == 0)
-                throw std::invalid_argument("the rows were changed while they were read");
-            if (places[f] < 0) {
-                lone.push_back({static_cast<std::uint32_t>(f), static_cast<std::uint32_t>(i), value});
-                lone_length2[i] += static_cast<double>(value) * static_cast<double>(value);
-                lone_largest[i] = std::max(lone_largest[i], std::abs(static_cast<double>(value)));
-            } else {
-                const auto at = static_cast<std::size_t>(places[f]++);
-                turned_rows[at] = static_cast<std::uint32_t>(i);
-                turned_values[at] = value;
-            }
-        });
-        turned = {starts, turned_rows, turned_values, rows()};
-        ones.assign(rows(), T{1});
+    MARKONE_INLINE static double violation(double slope, double at, double price) {
+        if (at > 0) return std::abs(slope + price);
+        if (at < 0) return std::abs(slope - price);
+        return std::max(std::abs(slope) - price, 0.0);
     }
 
+    std::vector<std::size_t> chosen;
+    std::vector<double> seconds;  // 1 for each row of the second class, 0 for the others
+    std::vector<double> share;    // of the importance
+    table<double> bends;          // two classes: h/H p (1 - p) of each row; more: the probabilities
+    std::vector<table<double>> factors;
+};
+
+// What depends on the numbers in the rows, but not on how they are stored.
+template <class T>
+class columns_objective : public scored_objective {
+  public:
     double kernel(const double* c, double* out) const override {
         double largest = 0;
         for (std::size_t i = 0; i < rows(); ++i)
@@ -458,89 +417,30 @@ class rows_objective final : public objective {
         }
     }
 
-    void precondition(const double* r, double* out) const override {
-        const std::size_t size = features + 1;
-        std::vector<double> z(size);
-        for (std::size_t k = 0; k < columns(); ++k) {
-            const double* const L = factors[k].data();
-            for (std::size_t f = 0; f < size; ++f) {
-                const double known = sum_straight<double>(f, [&](std::size_t j) { return L[f * size + j] * z[j]; });
-                z[f] = (r[f * stride() + k] - known) / L[f * size + f];
-            }
-            for (std::size_t f = size; f-- > 0;) {
-                z[f] /= L[f * size + f];
-                const double by = z[f];
-                const double* const row = L + f * size;
-                for (std::size_t j = 0; j < f; ++j) z[j] -= row[j] * by;
-            }
-            for (std::size_t f = 0; f < size; ++f) out[f * stride() + k] = z[f];
-        }
-    }
+  protected:
+    using scored_objective::scored_objective;
+
+    // A row without its zeros.
+    virtual sparse_row<T> packed_row(std::size_t i, packer<T>& packed) const = 0;
+
+    struct entry {
+        std::uint32_t feature, row;
+        T value;
+    };
+
+    std::vector<std::int64_t> starts;
+    std::vector<std::uint32_t> numbers;  // of the features that have a column
+    table<std::uint32_t> turned_rows;
+    table<T> turned_values;
+    sparse_rows<T> turned;    // the columns, as rows
+    std::vector<entry> lone;  // what is in columns that have one value
+    std::vector<double> lone_length2, lone_largest;
+    std::vector<T> ones;
 
   private:
-    static constexpr std::size_t values_ahead = 24;
     static constexpr double least_bend = 1e-3;      // of a row that is worth its share of a preconditioner
     static constexpr double least_of_most = 1e-6;   // the same, of the most that a row bends
     static constexpr std::size_t dense_sample = 4;  // one row of so many shows enough of every feature
-
-    // A = L L', in place, row by row; only the lower half is read and written.
-    static void cholesky(double* A, std::size_t size) {
-        for (std::size_t i = 0; i < size; ++i) {
-            double* const row = A + i * size;
-            for (std::size_t j = 0; j <= i; ++j) {
-                const double* const other = A + j * size;
-                const double rest = row[j] - sum_straight<double>(j, [&](std::size_t e) { return row[e] * other[e]; });
-                // What rounding has made of a pivot that is hardly there must not be the root of a negative number.
-                row[j] = j < i ? rest / other[j] : std::sqrt(std::max(rest, 1e-14 * row[j]));
-            }
-        }
-    }
-
-    // The bend of a row's own score of class k.
-    MARKONE_INLINE double own_bend(std::size_t i, std::size_t k) const {
-        const double p = bends[i * stride() + k];
-        return stride() == 1 ? p : share[i] * p * (1 - p);
-    }
-
-    MARKONE_INLINE double bend_row(std::size_t i, const double* q, double* out) const {
-        const double* const p = bends.data() + i * stride();
-        double mean = 0, total = 0;
-        for (std::size_t k = 0; k < stride(); ++k) mean += p[k] * q[k];
-        for (std::size_t k = 0; k < stride(); ++k) out[k] = share[i] * p[k] * (q[k] - mean);
-        for (std::size_t k = 0; k < stride(); ++k) total += out[k] * q[k];
-        return total;
-    }
-
-    MARKONE_INLINE void score_row(std::size_t i, const double* w, const double* bias, packer<T>& packed,
-                                  double* out) const {
-        if (stride() == 1) {
-            out[0] = dot(all[chosen[i]], w) + bias[0];
-        } else {
-            wide_dots(packed(all[chosen[i]]), w, stride(), out);
-            for (std::size_t k = 0; k < stride(); ++k) out[k] += bias[k];
-        }
-    }
-    MARKONE_INLINE void add_row(std::size_t i, const double* pulls, packer<T>& packed, double* out,
-                                double* bias) const {
-        if (stride() == 1)
-            add_scaled(all[chosen[i]], pulls[0], out);
-        else
-            add_outer(packed(all[chosen[i]]), pulls, stride(), out);
-        for (std::size_t k = 0; k < stride(); ++k) bias[k] += pulls[k];
-    }
-    MARKONE_INLINE sparse_row<T> packed_row(std::size_t i, packer<T>& packed) const { return packed(all[chosen[i]]); }
-
-    // Calls soon(feature) some time before use(feature, row, value), so that it can prefetch what that needs.
-    template <class Soon, class Use>
-    void each_value(Soon soon, Use use) const {
-        for (std::size_t i = 0; i < rows(); ++i) {
-            const auto x = all[chosen[i]];
-            for (std::size_t e = 0; e < x.size(); ++e) {
-                if (is_sparse<Rows> && e + values_ahead < x.size()) soon(x.feature(e + values_ahead));
-                if (is_sparse<Rows> || x.value(e) != 0) use(x.feature(e), i, x.value(e));
-            }
-        }
-    }
 
     // Calls `use` with the column of a pair's feature; that of the bias has a 1 for every row.
     template <class Use>
@@ -564,34 +464,165 @@ class rows_objective final : public objective {
             return static_cast<double>(x.value(e)) * (share[i] * bends[own] * (at.steps[own] - at.means[i]));
         });
     }
+};
 
-    MARKONE_INLINE static double violation(double slope, double at, double price) {
-        if (at > 0) return std::abs(slope + price);
-        if (at < 0) return std::abs(slope - price);
-        return std::max(std::abs(slope) - price, 0.0);
+template <class Rows>
+using scalar_of = typename std::remove_cvref_t<decltype(std::declval<const Rows&>()[0])>::scalar;
+
+template <class Rows>
+class rows_objective final : public columns_objective<scalar_of<Rows>> {
+    using T = scalar_of<Rows>;
+    using base = columns_objective<T>;
+    using base::bends, base::by_features, base::chosen, base::features, base::rows, base::stride;
+    using base::lone, base::lone_largest, base::lone_length2, base::numbers, base::ones, base::starts;
+    using base::turned, base::turned_rows, base::turned_values;
+
+  public:
+    rows_objective(const Rows& from, const visits& which, std::size_t classes)
+        : base(from.width(), classes), all(from) {
+        base::choose(which, from.size());
     }
 
-    struct entry {
-        std::uint32_t feature, row;
-        T value;
-    };
+    std::size_t stored() const override {
+        std::size_t total = 0;
+        for (const std::size_t row : chosen) {
+            const auto x = all[row];
+            if constexpr (is_sparse<Rows>)
+                total += x.size();
+            else
+                total += x.size() - static_cast<std::size_t>(std::count(x.values, x.values + x.size(), T{0}));
+        }
+        return total;
+    }
+
+    // ---- by rows
+
+    void score(const double* w, double* scores) const override {
+        const double* const bias = w + features * stride();
+        packer<T> packed;
+        for (std::size_t i = 0; i < rows(); ++i) score_row(i, w, bias, packed, scores + i * stride());
+    }
+
+    void gather(const double* pulls, double* out) const override {
+        std::fill_n(out, by_features(), 0.0);
+        double* const bias = out + features * stride();
+        packer<T> packed;
+        for (std::size_t i = 0; i < rows(); ++i) add_row(i, pulls + i * stride(), packed, out, bias);
+    }
+
+    double product(const double* v, double* steps, double* out) const override {
+        std::fill_n(out, by_features(), 0.0);
+        const double* const from = v + features * stride();
+        double* const bias = out + features * stride();
+        double total = 0;
+        packer<T> packed;
+        std::vector<double> bent(stride());
+        for (std::size_t i = 0; i < rows(); ++i) {
+            double* const q = steps + i * stride();
+            if (stride() == 1) {
+                const auto x = all[chosen[i]];
+                q[0] = dot(x, v) + from[0];
+                const double r = bends[i] * q[0];
+                total += r * q[0];
+                add_scaled(x, r, out);
+                bias[0] += r;
+            } else {
+                const sparse_row<T> x = packed(all[chosen[i]]);
+                wide_dots(x, v, stride(), q);
+                for (std::size_t k = 0; k < stride(); ++k) q[k] += from[k];
+                total += base::bend_row(i, q, bent.data());
+                add_outer(x, bent.data(), stride(), out);
+                for (std::size_t k = 0; k < stride(); ++k) bias[k] += bent[k];
+            }
+        }
+        return total;
+    }
+
+    // ---- by columns
+
+    void turn(bool apart) override {
+        std::vector<std::uint32_t> counts(features);
+        each_value([&](std::size_t f) { prefetch_to_write(&counts[f]); },
+                   [&](std::size_t f, std::size_t, T) { ++counts[f]; });
+        std::vector<std::int64_t> places(features);
+        starts.assign(1, 0);
+        numbers.clear();
+        std::int64_t total = 0;
+        std::size_t few = 0;
+        for (std::size_t f = 0; f < features; ++f) {
+            places[f] = -1;
+            if (apart && counts[f] < 2) {
+                few += counts[f];
+                continue;
+            }
+            places[f] = total;
+            total += counts[f];
+            starts.push_back(total);
+            numbers.push_back(static_cast<std::uint32_t>(f));
+        }
+        turned_rows.resize(static_cast<std::size_t>(total));
+        turned_values.resize(static_cast<std::size_t>(total));
+        lone.clear();
+        lone.reserve(few);
+        lone_length2.assign(apart ? rows() : 0, 0);
+        lone_largest.assign(apart ? rows() : 0, 0);
+        const auto soon = [&](std::size_t f) {
+            if (places[f] < 0) return;
+            prefetch_to_write(turned_rows.data() + places[f]);
+            prefetch_to_write(turned_values.data() + places[f]);
+        };
+        each_value(soon, [&](std::size_t f, std::size_t i, T value) {
+            // Of dense rows there are as many values as are not 0, unless another thread changes them.
+            if (!is_sparse<Rows> && counts[f]-- == 0)
+                throw std::invalid_argument("the rows were changed while they were read");
+            if (places[f] < 0) {
+                lone.push_back({static_cast<std::uint32_t>(f), static_cast<std::uint32_t>(i), value});
+                lone_length2[i] += static_cast<double>(value) * static_cast<double>(value);
+                lone_largest[i] = std::max(lone_largest[i], std::abs(static_cast<double>(value)));
+            } else {
+                const auto at = static_cast<std::size_t>(places[f]++);
+                turned_rows[at] = static_cast<std::uint32_t>(i);
+                turned_values[at] = value;
+            }
+        });
+        turned = {starts, turned_rows, turned_values, rows()};
+        ones.assign(rows(), T{1});
+    }
+
+  private:
+    static constexpr std::size_t values_ahead = 24;
+
+    sparse_row<T> packed_row(std::size_t i, packer<T>& packed) const override { return packed(all[chosen[i]]); }
+    MARKONE_INLINE void score_row(std::size_t i, const double* w, const double* bias, packer<T>& packed,
+                                  double* out) const {
+        if (stride() == 1) {
+            out[0] = dot(all[chosen[i]], w) + bias[0];
+        } else {
+            wide_dots(packed(all[chosen[i]]), w, stride(), out);
+            for (std::size_t k = 0; k < stride(); ++k) out[k] += bias[k];
+        }
+    }
+    MARKONE_INLINE void add_row(std::size_t i, const double* pulls, packer<T>& packed, double* out,
+                                double* bias) const {
+        if (stride() == 1)
+            add_scaled(all[chosen[i]], pulls[0], out);
+        else
+            add_outer(packed(all[chosen[i]]), pulls, stride(), out);
+        for (std::size_t k = 0; k < stride(); ++k) bias[k] += pulls[k];
+    }
+    // Calls soon(feature) some time before use(feature, row, value), so that it can prefetch what that needs.
+    template <class Soon, class Use>
+    void each_value(Soon soon, Use use) const {
+        for (std::size_t i = 0; i < rows(); ++i) {
+            const auto x = all[chosen[i]];
+            for (std::size_t e = 0; e < x.size(); ++e) {
+                if (is_sparse<Rows> && e + values_ahead < x.size()) soon(x.feature(e + values_ahead));
+                if (is_sparse<Rows> || x.value(e) != 0) use(x.feature(e), i, x.value(e));
+            }
+        }
+    }
 
     const Rows all;
-    std::vector<std::size_t> chosen;
-    std::vector<double> seconds;  // 1 for each row of the second class, 0 for the others
-    std::vector<double> share;    // of the importance
-    table<double> bends;          // two classes: h/H p (1 - p) of each row; more: the probabilities
-
-    std::vector<std::int64_t> starts;
-    std::vector<std::uint32_t> numbers;  // of the features that have a column
-    table<std::uint32_t> turned_rows;
-    table<T> turned_values;
-    sparse_rows<T> turned;    // the columns, as rows
-    std::vector<entry> lone;  // what is in columns that have one value
-    std::vector<double> lone_length2, lone_largest;
-    std::vector<T> ones;
-
-    std::vector<table<double>> factors;
 };
 
 }  // namespace

@@ -114,19 +114,46 @@ auto searching(const shared_vocabulary<Vocabulary>& self, Do act) {
     }
 }
 
-// Calls use(text) for each text: text i is bytes[offsets[i] : offsets[i + 1]], as in Arrow's arrays.
-template <class Offset, class Use>
-void each_text(const array<Offset, 1>& offsets, const array<std::uint8_t, 1>& bytes, Use use) {
-    const auto starts = view(offsets);
-    if (starts.empty() || starts.front() < 0) throw std::invalid_argument("the texts start before their bytes");
-    if (!std::is_sorted(starts.begin(), starts.end()))
-        throw std::invalid_argument("the starts of the texts are not in order");
-    if (static_cast<std::size_t>(starts.back()) > bytes.size())
-        throw std::invalid_argument("the texts end after their bytes");
-    const auto* all = reinterpret_cast<const char*>(bytes.data());
-    for (std::size_t i = 1; i < starts.size(); ++i)
-        use(std::string_view(all + starts[i - 1], static_cast<std::size_t>(starts[i] - starts[i - 1])));
-}
+// Offsets of 32 or 64 bits.
+using text_offsets = std::variant<array<std::int32_t, 1>, array<std::int64_t, 1>>;
+
+// Texts in one array: text i is bytes[offsets[i] : offsets[i + 1]], as in Arrow's arrays.
+class text_list {
+  public:
+    text_list(const text_offsets& offsets, const array<std::uint8_t, 1>& bytes)
+        : all(reinterpret_cast<const char*>(bytes.data())) {
+        std::visit([&](const auto& some) { check(view(some), bytes.size()); }, offsets);
+    }
+
+    std::size_t size() const { return count; }
+    std::size_t total_bytes() const { return start(count) - start(0); }
+    std::string_view operator[](std::size_t i) const {
+        const std::size_t first = start(i);
+        return {all + first, start(i + 1) - first};
+    }
+
+  private:
+    void check(const auto& starts, std::size_t bytes) {
+        if (starts.empty() || starts.front() < 0) throw std::invalid_argument("the texts start before their bytes");
+        if (!std::is_sorted(starts.begin(), starts.end()))
+            throw std::invalid_argument("the starts of the texts are not in order");
+        if (static_cast<std::size_t>(starts.back()) > bytes)
+            throw std::invalid_argument("the texts end after their bytes");
+        count = starts.size() - 1;
+        if constexpr (sizeof starts[0] == 4)
+            narrow = starts.data();
+        else
+            wide = starts.data();
+    }
+    std::size_t start(std::size_t i) const {
+        return narrow != nullptr ? static_cast<std::size_t>(narrow[i]) : static_cast<std::size_t>(wide[i]);
+    }
+
+    const char* all;
+    std::size_t count = 0;
+    const std::int32_t* narrow = nullptr;
+    const std::int64_t* wide = nullptr;
+};
 
 // The rows' arrays, and the length of each text in tokens.
 using read_arrays =
@@ -137,11 +164,12 @@ read_arrays as_read(growing_rows&& rows, std::vector<std::uint32_t>&& lengths, b
     return {own(std::move(rows.indptr)), own(std::move(rows.indices)), std::move(values), own(std::move(lengths))};
 }
 
-template <class Vocabulary, class Offset>
-ngram_batch collect(const Vocabulary& self, const array<Offset, 1>& offsets, const array<std::uint8_t, 1>& bytes) {
+template <class Vocabulary>
+ngram_batch collect(const Vocabulary& self, const text_offsets& offsets, const array<std::uint8_t, 1>& bytes) {
     nb::gil_scoped_release unlocked;
+    const text_list texts(offsets, bytes);
     std::unique_ptr<ngram_collector> collected = self.collectors.take(self.how);
-    each_text(offsets, bytes, [&](std::string_view text) { collected->add_row(text); });
+    for (std::size_t i = 0; i < texts.size(); ++i) collected->add_row(texts[i]);
     return {&self, std::move(collected)};
 }
 
@@ -160,8 +188,8 @@ read_arrays absorb(Vocabulary& self, ngram_batch& batch, bool presence) {
     return as_read(std::move(rows), std::move(lengths), presence);
 }
 
-template <class Vocabulary, class Offset>
-read_arrays read(const Vocabulary& self, const array<Offset, 1>& offsets, const array<std::uint8_t, 1>& bytes,
+template <class Vocabulary>
+read_arrays read(const Vocabulary& self, const text_offsets& offsets, const array<std::uint8_t, 1>& bytes,
                  counted_as value, const std::optional<array<float, 1>>& weights) {
     growing_rows rows;
     std::vector<std::uint32_t> lengths;
@@ -170,13 +198,11 @@ read_arrays read(const Vocabulary& self, const array<Offset, 1>& offsets, const 
         if (weights) values.weights = view(*weights);
         if (weights && values.weights.size() < self.features()) throw std::invalid_argument("a feature has no weight");
         constexpr std::size_t bytes_of_a_word = 5;
-        const auto starts = view(offsets);
-        const std::size_t size = starts.empty() ? 0 : static_cast<std::size_t>(starts.back() - starts.front());
-        rows.reserve(self.how.longest * std::min(size, bytes.size()) / bytes_of_a_word, starts.size());
+        const text_list texts(offsets, bytes);
+        rows.reserve(self.how.longest * texts.total_bytes() / bytes_of_a_word, texts.size());
         std::unique_ptr<ngram_reader> by = self.readers.take(self.how);
-        each_text(offsets, bytes, [&](std::string_view text) {
-            lengths.push_back(static_cast<std::uint32_t>(self.read(text, values, *by, rows)));
-        });
+        for (std::size_t i = 0; i < texts.size(); ++i)
+            lengths.push_back(static_cast<std::uint32_t>(self.read(texts[i], values, *by, rows)));
         self.readers.give(std::move(by));
     });
     return as_read(std::move(rows), std::move(lengths));
@@ -204,40 +230,31 @@ name_arrays as_names(name_list&& names) {
     return {own(std::move(names.offsets)), own(std::move(names.bytes))};
 }
 
-std::vector<std::string_view> names_in(const array<std::int64_t, 1>& offsets, const array<std::uint8_t, 1>& bytes) {
-    std::vector<std::string_view> names;
-    names.reserve(offsets.size());
-    each_text(offsets, bytes, [&](std::string_view name) { names.push_back(name); });
-    return names;
+std::vector<std::string_view> views_of(const text_list& texts) {
+    std::vector<std::string_view> views(texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) views[i] = texts[i];
+    return views;
 }
 
 // Adds the names of another vocabulary with hashes.
 template <class Vocabulary>
 numpy<std::uint32_t> add_names(Vocabulary& self, const array<std::int64_t, 1>& offsets,
                                const array<std::uint8_t, 1>& bytes, const array<std::uint8_t, 1>& sharing) {
-    return own(changing(self, [&] { return self.add(names_in(offsets, bytes), view(sharing)); }));
+    return own(changing(self, [&] { return self.add(views_of({offsets, bytes}), view(sharing)); }));
 }
 
 template <class Vocabulary>
 void bind_collecting(nb::class_<Vocabulary>& vocabulary_class) {
-    const auto bind_offsets = [&]<class Offset>(Offset) {
-        vocabulary_class.def("collect", &collect<Vocabulary, Offset>, "offsets"_a.noconvert(), "data"_a.noconvert());
-    };
-    bind_offsets(std::int32_t{});
-    bind_offsets(std::int64_t{});
-    vocabulary_class.def("absorb", &absorb<Vocabulary>, "batch"_a, nb::kw_only(), "presence"_a = false)
+    vocabulary_class.def("collect", &collect<Vocabulary>, "offsets"_a.noconvert(), "data"_a.noconvert())
+        .def("absorb", &absorb<Vocabulary>, "batch"_a, nb::kw_only(), "presence"_a = false)
         .def("counts", [](const Vocabulary& self) { return own(reading(self, [&] { return self.counts(); })); });
 }
 
 template <class Vocabulary>
 void bind_reading(nb::class_<Vocabulary>& vocabulary_class) {
-    const auto bind_offsets = [&]<class Offset>(Offset) {
-        vocabulary_class.def("read", &read<Vocabulary, Offset>, "offsets"_a.noconvert(), "data"_a.noconvert(),
-                             nb::kw_only(), "value"_a = counted_as::count, "weights"_a.noconvert().none() = nb::none());
-    };
-    bind_offsets(std::int32_t{});
-    bind_offsets(std::int64_t{});
     vocabulary_class
+        .def("read", &read<Vocabulary>, "offsets"_a.noconvert(), "data"_a.noconvert(), nb::kw_only(),
+             "value"_a = counted_as::count, "weights"_a.noconvert().none() = nb::none())
         .def_prop_ro("features", [](const Vocabulary& self) { return reading(self, [&] { return self.features(); }); })
         .def("occurrences", &occurrences_in<Vocabulary>, "text"_a)
         .def("names",
@@ -363,7 +380,7 @@ void bind_exact(nb::module_& m) {
                 "restore",
                 [](exact& self, const array<std::int64_t, 1>& offsets, const array<std::uint8_t, 1>& bytes,
                    const array<std::uint32_t, 1>& parts, std::size_t features) {
-                    changing(self, [&] { self.restore(names_in(offsets, bytes), view(parts), features); });
+                    changing(self, [&] { self.restore(views_of({offsets, bytes}), view(parts), features); });
                 },
                 "offsets"_a.noconvert(), "data"_a.noconvert(), "parts"_a.noconvert(), "features"_a);
     bind_collecting(exact_class);
@@ -409,8 +426,8 @@ struct shared_scorer : text_scorer {
     using text_scorer::text_scorer;
 };
 
-// The texts of a column: their offsets, of 32 or 64 bits, and their bytes.
-using text_array = std::tuple<std::variant<array<std::int32_t, 1>, array<std::int64_t, 1>>, array<std::uint8_t, 1>>;
+// The texts of a column: their offsets and their bytes.
+using text_array = std::tuple<text_offsets, array<std::uint8_t, 1>>;
 
 // The scores of all texts, rows x columns of the weights.
 std::unique_ptr<float[]> score(const shared_scorer& self, text_columns texts) {
@@ -431,12 +448,7 @@ numpy<float> score_columns(const shared_scorer& self, const std::vector<text_arr
         nb::gil_scoped_release unlocked;
         for (std::size_t i = 0; i < columns.size(); ++i) {
             const auto& [offsets, bytes] = columns[i];
-            std::visit(
-                [&](const auto& starts) {
-                    texts[i].reserve(starts.size());
-                    each_text(starts, std::get<1>(columns[i]), [&](std::string_view one) { texts[i].push_back(one); });
-                },
-                offsets);
+            texts[i] = views_of({offsets, bytes});
             if (texts[i].size() != texts.front().size()) throw std::invalid_argument("the columns differ in length");
         }
         if (texts.empty()) throw std::invalid_argument("there are no columns");
@@ -445,14 +457,33 @@ numpy<float> score_columns(const shared_scorer& self, const std::vector<text_arr
     return own<float>(std::move(scores), {texts.front().size(), self.by.columns()});
 }
 
-numpy<float> score_text(const shared_scorer& self, const nb::bytes& text) {
-    const std::vector<std::string_view> only{{text.c_str(), text.size()}};
-    std::unique_ptr<float[]> scores;
-    {
-        nb::gil_scoped_release unlocked;
-        scores = score(self, {&only, 1});
+// The scores of some texts, which are strings of Python; none if one of them is not a text in UTF-8.
+nb::object score_strings(const shared_scorer& self, const nb::list& strings) {
+    // As long as a few texts are scored, other threads wait: to let them go on first would take longer.
+    constexpr std::size_t few = 1 << 15;
+    std::vector<nb::object> encoded;
+    std::vector<std::string_view> texts;
+    encoded.reserve(strings.size());
+    texts.reserve(strings.size());
+    std::size_t size = 0;
+    for (const nb::handle one : strings) {
+        PyObject* const bytes = PyUnicode_Check(one.ptr()) ? PyUnicode_AsUTF8String(one.ptr()) : nullptr;
+        if (bytes == nullptr) {
+            PyErr_Clear();
+            return nb::none();
+        }
+        encoded.push_back(nb::steal(bytes));
+        texts.emplace_back(PyBytes_AsString(bytes), static_cast<std::size_t>(PyBytes_Size(bytes)));
+        size += texts.back().size();
     }
-    return own<float>(std::move(scores), {1, self.by.columns()});
+    std::unique_ptr<float[]> scores;
+    if (size <= few) {
+        scores = score(self, {&texts, 1});
+    } else {
+        nb::gil_scoped_release unlocked;
+        scores = score(self, {&texts, 1});
+    }
+    return nb::cast(own<float>(std::move(scores), {texts.size(), self.by.columns()}));
 }
 
 void bind_scorer(nb::module_& m) {
@@ -460,7 +491,7 @@ void bind_scorer(nb::module_& m) {
         nb::class_<shared_scorer>(m, "TextScorer")
             .def(nb::init<const weights<float>&, bool>(), "weights"_a, nb::kw_only(), "unit"_a, nb::keep_alive<1, 2>())
             .def("scores", &score_columns, "columns"_a)
-            .def("scores_of_text", &score_text, "text"_a)
+            .def("scores_of_texts", &score_strings, "texts"_a)
             .def_prop_ro("nbytes", [](const shared_scorer& self) { return self.bytes(); });
     const auto bind_add = [&]<class Vocabulary>(const shared_vocabulary<Vocabulary>*) {
         scorer_class.def(

@@ -348,7 +348,4 @@ struct scoring_buffers {
 // The texts of each column.
 using text_columns = std::span<const std::vector<std::string_view>>;
 
-// Writes the scores of all texts; those of text i go to out + i * columns. Compiled for each level (text_scorer.cpp).
-using score_texts_function = void (*)(const text_scorer&, scoring_buffers&, text_columns, float* out);
-
 }  // namespace markone

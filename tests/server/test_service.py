@@ -76,6 +76,37 @@ def people(folder: Path) -> markone.Model:
 # ---- predictions
 
 
+def test_several_labels_are_answered_as_lists(tmp_path: Path) -> None:
+    texts = ["free money now", "cheap free offer", "see you at lunch", "free lunch with a friend"] * 20
+    labels = [["shop"], ["shop"], ["food"], ["food", "shop"]] * 20
+    model = markone.train(texts, target=labels)
+    model.save(tmp_path / "mail.model")
+    service = service_of(tmp_path)
+    asked = ["a free lunch", "see a friend", "money", "."]
+    found = ask(service, "POST", "/predict", {"texts": asked}).json["predictions"]
+    assert [tuple(one["label"]) for one in found] == model.predict(asked) and len(
+        {len(one["label"]) for one in found}
+    ) > 1
+    likely = model.probabilities(asked)
+    assert [[*one["probabilities"].values()] for one in found] == [pytest.approx(row) for row in likely.tolist()]
+    lines = ask(service, "POST", "/predict", {"texts": asked}, accept="text/csv").body.decode().splitlines()
+    assert lines[0].startswith("prediction,") and len(lines) == 5
+    said = ask(service, "POST", "/explain", {"text": "a free lunch"}).json
+    assert said["prediction"] in model.predict("a free lunch") and said["against"] == f"not {said['supports']}"
+    for label in model.classes:
+        one = ask(service, "POST", "/explain", {"text": "money", "label": label}).json
+        assert one["supports"] == label and (one["prediction"] == label) == (label in model.predict("money"))
+    wrong = ask(service, "POST", "/explain", {"text": "money", "label": "shops"})
+    assert wrong.status == 422 and "there is no such label" in wrong.json["detail"]
+    tensor = {"name": "text", "shape": [2], "datatype": "BYTES", "data": asked[:2]}
+    outputs = ask(service, "POST", "/v2/models/mail/infer", {"inputs": [tensor]}).json["outputs"]
+    assert outputs[0]["data"] == [";".join(own) for own in model.predict(asked[:2])]
+    assert outputs[1]["shape"] == [2, 2]
+    assert ask(service, "POST", "/invocations", {"inputs": asked}).json["predictions"] == [
+        *map(list, model.predict(asked))
+    ]
+
+
 def test_a_text_and_texts_get_what_the_model_says(service: Service, mail: markone.Model) -> None:
     asked = {"model": "mail", "version": "1"}
     for wanted, examples in (({"text": TEXTS[0]}, TEXTS[:1]), ({"texts": TEXTS}, TEXTS), ({"texts": []}, [])):

@@ -11,6 +11,7 @@ from markone.errors import SettingsError
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 LEAST = 2**20
+GUESSED_MEMORY = 4 * 2**30
 CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
@@ -33,9 +34,17 @@ def memory_budget(memory: int | str | None) -> int:
     return memory
 
 
+def physical_memory() -> int:
+    """What the system says; a modest guess where it cannot be asked as POSIX asks."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return GUESSED_MEMORY
+
+
 def machine_memory() -> int:
     """The memory of the machine, or of the container if that is less."""
-    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    machine = physical_memory()
     for path in CONTAINER_LIMITS:
         try:
             text = Path(path).read_text().strip()

@@ -15,6 +15,8 @@ from markone.data.source import UNLABELLED, Label
 from markone.errors import DataError, Setting
 
 MOST_FRACTIONS = 20
+LISTS = (list, tuple, set, frozenset, np.ndarray)
+"""The types of several labels of a row."""
 
 
 class LabelList(list[Label]):
@@ -25,10 +27,6 @@ class LabelList(list[Label]):
     fractions = 0
     """How many of them are numbers with fractions."""
     last_fraction: Label = None
-
-
-LISTS = (list, tuple, set, frozenset, np.ndarray)
-"""The types of lists of labels."""
 
 
 class Labels:

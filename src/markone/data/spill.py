@@ -88,7 +88,8 @@ class SpillFile:
 
     def reserve(self, size: int) -> None:
         """Reserve bytes on the disk, so that a full disk is an error now and not later."""
-        os.posix_fallocate(self._file.fileno(), 0, size)
+        if hasattr(os, "posix_fallocate"):  # neither macOS nor Windows has it; there, a full disk is an error later
+            os.posix_fallocate(self._file.fileno(), 0, size)
 
     def write(self, *arrays: NDArray[Any]) -> int:
         """Write arrays at the end, and return where the first of them starts."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from markone.experiments.statistics import PairTest, mcnemar
 from markone.model.rules import RULES, Traits
@@ -33,19 +35,28 @@ SIMPLEST = (
 )
 """The order in which contenders of equal quality are recommended: first what `train` does without settings. Where there
 are curves, these are the defaults."""
-LOSS_RATIO = 1.1
-"""A simpler rule may have a log-loss that is larger by this factor."""
+HARDLY_LARGER = 0.25
+"""A simpler rule may have a log-loss that is larger by this many standard errors of the difference."""
 
 
 def recommended(rules: Sequence[Contender]) -> Contender | None:
-    """Return the simplest of the rules that are as good as the most accurate one, which comes first: its lead in
-    accuracy may be due to chance, and the log-loss is not much larger."""
+    """Return one of the rules that may be as accurate as the most accurate one, which comes first: the one with the
+    smallest log-loss, which depends less on chance than accuracy, or the simplest of those whose log-loss is hardly
+    larger."""
     if not rules:
         return None
     near = [one for one in rules if one is rules[0] or may_be_chance(rules[0], one)]
-    losses = [one.log_loss for one in near if one.log_loss is not None]
-    good = [one for one in near if one.log_loss is None or one.log_loss <= LOSS_RATIO * min(losses)]
-    return min(good or near, key=lambda one: SIMPLEST.index(one.name) if one.name in SIMPLEST else len(SIMPLEST))
+    losses = {one.name: one.losses for one in near if one.losses is not None}
+    if losses:
+        least = min(losses.values(), key=lambda own: float(own.mean()))
+        near = [one for one in near if one.name in losses and is_hardly_larger(losses[one.name], least)]
+    return min(near, key=lambda one: SIMPLEST.index(one.name) if one.name in SIMPLEST else len(SIMPLEST))
+
+
+def is_hardly_larger(losses: NDArray[np.float64], least: NDArray[np.float64]) -> bool:
+    """Return whether the mean of losses is larger by at most a part of the standard error of the difference."""
+    differences = losses - least
+    return bool(differences.mean() <= HARDLY_LARGER * differences.std() / math.sqrt(len(differences)))
 
 
 def with_settings(contender: Contender) -> str:
@@ -130,8 +141,10 @@ def which_to_use(chosen: Contender, best: Contender, others: Sequence[Contender]
     if chosen is not best:
         points = 100 * (best.validation.mean - chosen.validation.mean)
         lead = "has the same accuracy" if points == 0 else f"is {points:.1f} points more accurate, which may be chance"
-        why = "the default" if chosen.name in SIMPLEST[:2] else "simpler"
-        yield f"{capitalised(best.name)} {lead}, but {chosen.name} {'are' if many else 'is'} {why}."
+        why = f"{'are' if many else 'is'} {'the default' if chosen.name in SIMPLEST[:2] else 'simpler'}"
+        if chosen.log_loss is not None and best.log_loss is not None and chosen.log_loss < best.log_loss:
+            why = f"{'have' if many else 'has'} the smaller log-loss"
+        yield f"{capitalised(best.name)} {lead}, but {chosen.name} {why}."
 
 
 def about_equals(rules: Sequence[Contender]) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import glob
 import os
 import sys
@@ -25,6 +24,11 @@ from markone.server.metrics import head, sample
 from markone.server.problems import Problem
 from markone.server.shelf import Served, Shelf
 from markone.storage.journal import ENDING, Journal
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
 
 SNAPSHOT_AFTER, SECONDS_AGAIN = 5000, 5.0
 """A snapshot is saved after this many examples, or after examples that took this long to learn, so that a restart does
@@ -213,7 +217,9 @@ class Pupil:
 
 def locked(path: str) -> int:
     """Lock a model, so that only one service learns with it. The lock ends with the process."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    if fcntl is None:
+        return descriptor
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

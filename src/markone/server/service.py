@@ -19,7 +19,7 @@ from markone.server.problems import PROBLEM, Problem, problem_of
 from markone.server.requests import LINES, Answer, Asked, content_type
 from markone.server.routes import ROUTES, Route
 from markone.server.settings import ServeSettings
-from markone.server.shelf import Served, Shelf
+from markone.server.shelf import Served, Shelf, give_way
 from markone.web.safety import HEADERS, hosts_at, is_welcome
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ class Service:
         self._patterns = [(route, route.path.split("/")) for route in ROUTES if "{" in route.path]
         self._busy = 0
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="markone-request")
+        self._loader = ThreadPoolExecutor(1, thread_name_prefix="markone-load", initializer=give_way)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -244,14 +245,15 @@ class Service:
             watching.cancel()
         if self.learning is not None:
             await asyncio.get_running_loop().run_in_executor(None, self.learning.close)
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._pool, self._loader):
+            pool.shutdown(wait=False, cancel_futures=True)
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _watch(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(self.settings.reload)
-            for sentence in await loop.run_in_executor(None, self.refresh):
+            for sentence in await loop.run_in_executor(self._loader, self.refresh):
                 print(sentence, file=sys.stderr, flush=True)
 
     def refresh(self) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import stat
 import time
@@ -13,6 +12,13 @@ from typing import BinaryIO
 
 from markone.errors import DataError
 
+try:
+    import fcntl
+except ImportError:  # Windows, which has no such locks, and no unnamed files that need them
+    fcntl = None  # type: ignore[assignment]
+
+OURS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+"""Programs that we start do not get the file, and Windows leaves its bytes alone."""
 TRIES, PAUSE = 200, 0.005
 """How often to try to lock the folder, and the seconds between two tries, if another process saves in it, too."""
 LONGEST_NAME = 255
@@ -73,7 +79,7 @@ def replacing(target: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
     descriptor, name = create(target)
     file = os.fdopen(descriptor, "wb")
     try:
-        if old is not None:
+        if old is not None and hasattr(os, "fchmod"):
             os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
         yield file
         file.flush()
@@ -81,6 +87,7 @@ def replacing(target: str, old: os.stat_result | None) -> Iterator[BinaryIO]:
         if name is None:
             give_name(descriptor, target)
         else:
+            file.close()  # Windows renames no file that is open
             os.replace(name, target)
             name = None
     finally:
@@ -96,12 +103,12 @@ def create(target: str) -> tuple[int, str | None]:
     """Create an unnamed file or, if the system has none, a file with a temporary name."""
     if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
         try:
-            return os.open(os.path.dirname(target), os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o666), None
+            return os.open(os.path.dirname(target), os.O_TMPFILE | os.O_WRONLY | OURS, 0o666), None
         except OSError as error:
             if error.errno not in NO_NAMELESS:
                 raise
     temporary = beside(target, os.urandom(4).hex())
-    return os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666), temporary
+    return os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | OURS, 0o666), temporary
 
 
 def beside(target: str, ending: str) -> str:
@@ -138,8 +145,11 @@ def give_name(descriptor: int, target: str) -> None:
 @contextmanager
 def locked(folder: str) -> Iterator[None]:
     """Lock a folder. A lock ends with its process; if another process keeps it too long, we go on without it."""
+    if fcntl is None:
+        yield
+        return
     try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | OURS)
     except PermissionError:  # we may write to it, but not open it
         yield
         return
@@ -163,9 +173,11 @@ def link(descriptor: int, name: str) -> None:
 
 
 def sync_folder(target: str) -> None:
-    """Sync the folder, so that the new name is on disk, too."""
+    """Sync the folder, so that the new name is on disk, too. Windows opens no folders, and syncs names by itself."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
     try:
-        folder = os.open(os.path.dirname(target), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        folder = os.open(os.path.dirname(target), os.O_RDONLY | os.O_DIRECTORY | OURS)
         try:
             os.fsync(folder)
         finally:
