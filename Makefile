@@ -24,7 +24,7 @@ BUILD := --config-settings=cmake.define.MARKONE_TESTS=ON --config-settings=cmake
 CXX_FILES := $(filter-out core/text/unicode_tables.h,$(filter %.h %.cpp,$(CORE)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-cluster check format docs bench sanitize fuzz fuzz-ci cross oldest browser all-checks wheel clean
+.PHONY: help demo test test-slow test-cluster check format docs bench sanitize fuzz fuzz-ci cross oldest browser links wheel wheels release-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -51,6 +51,7 @@ check: $(INSTALLED) docs ## check style, types, spelling, imports and the docume
 	$(BIN)/lint-imports
 	$(BIN)/codespell *.md docs examples src
 	$(BIN)/python docs/check_prose.py
+	$(BIN)/python .ci/licences.py --check
 
 format: $(INSTALLED) ## format the code
 	$(BIN)/ruff check --fix-only --quiet .
@@ -86,10 +87,17 @@ browser: ## install Chromium and Node, with which the tests run pages and module
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -q && apt-get install -qy --no-install-recommends chromium nodejs; \
 	else echo "Install Chromium and Node, for example: sudo apt-get install chromium nodejs. Without them, some tests are skipped."; fi
 
-all-checks: check test test-slow sanitize oldest fuzz ## run all of these, one after the other
+links: $(INSTALLED) ## check that the links of the documentation lead to pages and headings that are there
+	$(BIN)/pytest -q tests/test_docs.py -k links
+
+release-check: check links test test-slow oldest sanitize fuzz cross wheels bench ## run all that a release needs, one after the other
+	@sed '/^## /Q' benchmarks/RESULTS.md
 
 wheel: $(INSTALLED) ## build a wheel in dist/
 	$(BIN)/python $(PIP) wheel --no-deps --wheel-dir dist .
+
+wheels: $(INSTALLED) ## build the source distribution and from it the wheel, twice the same bytes, and test both
+	.ci/wheels
 
 clean: ## remove everything that can be built again
 	rm -rf .venv .venv-* build dist docs/_build docs/_notebooks docs/_pictures .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -272,11 +272,23 @@ def test_every_parameter_has_its_line(kind: Any) -> None:
     assert set(inspect.signature(kind).parameters) <= spoken_of
 
 
+def headings_of(text: str) -> set[str]:
+    """The names by which links find the headings of a page, and those that it gives itself."""
+    outside = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    titles = [re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", one) for one in re.findall(r"^#+ (.*)", outside, re.MULTILINE)]
+    named = set(re.findall(r"^\(([\w-]+)\)=$", outside, re.MULTILINE))
+    return named | {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in titles}
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page: str) -> None:
-    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", PAGES[page]):
-        if "_pictures" not in Path(target).parts:  # which `make docs` draws
-            assert ((ROOT / page).parent / target).is_file(), target
+    for target, heading in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", PAGES[page]):
+        if "_pictures" in Path(target).parts:  # which `make docs` draws
+            continue
+        to = (ROOT / page).parent / target if target else ROOT / page
+        assert to.is_file(), target
+        if heading and to.suffix == ".md":
+            assert heading in headings_of(to.read_text(encoding="utf-8")), f"{target}#{heading}"
 
 
 # ---- claims

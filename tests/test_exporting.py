@@ -661,8 +661,11 @@ def postgresql(tmp_path_factory: Any) -> Any:
     import pwd
     import tempfile
 
-    if shutil.which("initdb") is None or shutil.which("psql") is None:
-        pytest.skip("needs PostgreSQL")
+    # Debian has the programs of each version in a folder of its own.
+    folders = [*sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin")), reverse=True), *os.get_exec_path()]
+    initdb, pg_ctl, psql = (shutil.which(name, path=os.pathsep.join(folders)) for name in ("initdb", "pg_ctl", "psql"))
+    if initdb is None or pg_ctl is None or psql is None:
+        pytest.skip("needs PostgreSQL: apt-get install postgresql")
     as_user: list[str] = []
     with tempfile.TemporaryDirectory(prefix="pg") as folder:
         if os.getuid() == 0:  # as which the server refuses to run
@@ -676,13 +679,13 @@ def postgresql(tmp_path_factory: Any) -> Any:
         def command(*words: str) -> None:
             subprocess.run([*as_user, *words], check=True, capture_output=True, cwd=folder)
 
-        command("initdb", "-D", f"{folder}/data", "-E", "UTF8", "--locale=C", "-A", "trust", "-U", "tester")
+        command(initdb, "-D", f"{folder}/data", "-E", "UTF8", "--locale=C", "-A", "trust", "-U", "tester")
         options = f"-k {folder} -h '' -c fsync=off"
-        started = [*as_user, "pg_ctl", "-D", f"{folder}/data", "-o", options, "-l", f"{folder}/log", "-w", "start"]
+        started = [*as_user, pg_ctl, "-D", f"{folder}/data", "-o", options, "-l", f"{folder}/log", "-w", "start"]
         subprocess.run(started, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
 
         def run(statements: str) -> str:
-            words = ["psql", "-h", folder, "-U", "tester", "-d", "postgres", "-q", "-v", "ON_ERROR_STOP=1"]
+            words = [psql, "-h", folder, "-U", "tester", "-d", "postgres", "-q", "-v", "ON_ERROR_STOP=1"]
             done = subprocess.run(
                 words, input=statements, capture_output=True, text=True, encoding="utf-8", check=False
             )
@@ -692,7 +695,7 @@ def postgresql(tmp_path_factory: Any) -> Any:
         try:
             yield run
         finally:
-            command("pg_ctl", "-D", f"{folder}/data", "-m", "immediate", "stop")
+            command(pg_ctl, "-D", f"{folder}/data", "-m", "immediate", "stop")
 
 
 @pytest.mark.slow

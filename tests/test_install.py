@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
+import markone
 
 ROOT = Path(__file__).parents[1]
 NAMES = ("python3", "python3.14", "python3.13", "python3.12", "python3.11", "python")
@@ -77,3 +80,43 @@ def test_a_wheel_is_tested_by_this() -> None:
     """It is run here on the package itself."""
     done = subprocess.run([sys.executable, "tests/wheel.py"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0 and " works with Python 3." in done.stdout, done.stderr
+
+
+# ---- what a release says of itself
+
+
+def test_the_version_comes_from_one_place() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert "version" not in project["project"] and project["project"]["dynamic"] == ["version"]
+    assert project["tool"]["scikit-build"]["metadata"]["version"]["input"] == "src/markone/__init__.py"
+    citation = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert citation is not None and citation[1] == markone.__version__
+    assert f"version {markone.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_changelog_names_nothing_twice() -> None:
+    items = re.findall(r"^- (.*(?:\n  .*)*)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert len(items) > 50 and len(items) == len(set(items))
+
+
+def test_licences_of_all_dependencies_are_listed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    listed = set(re.findall(r"^\| ([a-z0-9-]+) \|", (ROOT / "LICENCES.md").read_text(), re.MULTILINE))
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *(one for name in ("all", "sklearn", "plot", "excel") for one in extras[name])]
+    wanted += [one for name in ("tables", "images", "serve", "onnx", "js") for one in extras[name]]
+    for one in wanted:
+        name = re.match(r"[\w-]+", one)
+        assert name is not None and (name[0] in listed or name[0] == "markone"), one
+    assert set(project["license-files"]) == {"LICENSE", "LICENCES.md"}
+
+
+def test_a_release_runs_every_check() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    line = re.search(r"^release-check: (.*?) ##", makefile, re.MULTILINE)
+    assert line is not None
+    assert {"check", "links", "test", "test-slow", "oldest", "sanitize", "fuzz", "cross", "wheels", "bench"} == set(
+        line[1].split()
+    )
+    for name in line[1].split():
+        assert re.search(rf"^{name}:", makefile, re.MULTILINE), name

@@ -28,11 +28,11 @@ from benchmarks.accuracy.suite import Contestant, Suite
 from benchmarks.datasets import AbsentError, Dataset, Split
 from markone.cli import main
 from markone.errors import MarkoneError
-from markone.experiments.verdict import CURVES, SIMPLEST
+from markone.experiments.verdict import CURVES
 from markone.model.rules import COMPARED
 
 MOST_TEXTS, MOST_ROWS, MOST_TESTED = 2_000, 3_000, 4_000
-RULES = [name for name in SIMPLEST if name == CURVES or name in COMPARED]
+RULES = [CURVES, *COMPARED]
 TARGET = "label to predict"
 
 

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #endif
 
-#if !defined(__GNUC__)
+#if !defined(__GNUC__) && !defined(__clang__)  // Clang is not GNU's where it takes the place of Microsoft's
 #error "Markone's core needs GCC or Clang"
 #endif
 

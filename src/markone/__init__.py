@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from markone.theory.trace import Trace
     from markone.theory.tracing import trace
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 __all__ = [
     "MIRA",

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -588,3 +589,35 @@ def test_a_row_with_lists_is_one_row_and_is_refused_for_a_text(tmp_path: Path, r
     for path in ("/predict", "/explain"):
         reply = ask(service, "POST", path, {"row": row})
         assert reply.status == 422 and "column 'text'" in reply.json["detail"], reply.json
+
+
+def test_many_names_that_no_model_uses_cost_little(service: Service, people: markone.Model) -> None:
+    """Each name in any row would become a column of all rows."""
+    one = {"age": 40, "job": "cook", "happy": True}
+    rows = [{**one, **{f"k{i}_{k}": 1 for k in range(30)}} for i in range(1000)]
+    columns = {name: [value] for name, value in [*one.items(), *((f"k{i}", 1) for i in range(30_000))]}
+    began = time.process_time()
+    label = people.predict(one)
+    for path, asked in (
+        ("/predict", {"rows": rows}),
+        ("/predict", {"columns": columns}),
+        ("/predict", {"row": {**rows[0], "deep": {f"k{i}": 1 for i in range(30_000)}}}),
+    ):
+        reply = ask(service, "POST", path, {"model": "people", **asked})
+        assert reply.status == 200 and reply.json["predictions"][0]["label"] == label
+    assert ask(service, "POST", "/explain", {"model": "people", "row": {**rows[0], **rows[1]}}).status == 200
+    lines = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    assert len(ask(service, "POST", "/predict?model=people", lines, kind="application/x-ndjson").lines) == 1000
+    assert ask(service, "POST", "/invocations?model=people", {"instances": rows}).status == 200
+    wide = ",".join(["age", "job", *(f"k{i}" for i in range(20_000))])
+    assert ask(service, "POST", "/invocations?model=people", wide.encode() + b"\n1,a\n", kind="text/csv").status == 413
+    assert time.process_time() - began < 10  # it took minutes, and gigabytes
+    strangers = ask(service, "POST", "/predict", {"model": "people", "row": {f"k{i}": 1 for i in range(100)}})
+    assert strangers.status == 422 and "needs the column" in strangers.json["detail"]
+
+
+def test_a_line_in_tiny_pieces_is_joined_once(service: Service, mail: markone.Model) -> None:
+    line = json.dumps("free " * 2_000).encode() + b"\n" + json.dumps(TEXTS[0]).encode()
+    pieces = [line[at : at + 1] for at in range(len(line))]
+    reply = ask(service, "POST", "/predict?model=mail&version=1", pieces=pieces, kind="application/x-ndjson")
+    assert [one["label"] for one in reply.lines] == list(mail.predict(["free " * 2_000, TEXTS[0]]))

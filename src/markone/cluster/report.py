@@ -37,6 +37,7 @@ class PartsReport(Shown):
 
     def parts(self) -> Iterator[Content]:
         speed = f", {self.rows / self.seconds:,.0f} rows/s" if self.seconds > 0 and self.rows else ""
-        yield f"Predicted {self.rows:,} rows in {counted(self.made, 'part')} by {counted(self.workers, 'worker')}{speed}."
+        parts, workers = counted(self.made, "part"), counted(self.workers, "worker")
+        yield f"Predicted {self.rows:,} rows in {parts} by {workers}{speed}."
         if self.before:
             yield f"{counted(self.before, 'part')} were there before, and were not made again."

@@ -120,6 +120,7 @@ class RemoteEngine(ABC):
         for task in handles:
             task.future = None
 
+    @abstractmethod
     def close(self) -> None:
         """Leave the cluster."""
 

@@ -41,9 +41,6 @@ from markone.reporting.shown import Content, Shown
 from markone.theory.advice import advice, certificate_of, with_bias
 from markone.theory.certificate import Certificate
 
-SMALLEST = 1e-15
-"""The smallest probability of which a logarithm is taken."""
-
 
 @dataclass(frozen=True, repr=False)
 class Contender(Brief):
@@ -72,12 +69,6 @@ class Contender(Brief):
         folds = [fold for fold in self.validation.folds if fold.repeat == 1]
         order = np.argsort(np.concatenate([fold.rows for fold in folds]))
         return np.concatenate([fold.predicted == fold.truth for fold in folds])[order]
-
-    @cached_property
-    def losses(self) -> NDArray[np.float64] | None:
-        """The log-loss of each test, fold by fold; None without probabilities."""
-        likely, truth = self.validation.probabilities, self.validation.truth
-        return None if likely is None else -np.log(np.maximum(likely[np.arange(len(truth)), truth], SMALLEST))
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -137,8 +128,8 @@ class Comparison(Shown):
 
     @property
     def best(self) -> Contender | None:
-        """The recommended contender, which is a rule of Markone: `train(source, **best.settings)` uses it. Of those that
-        may be as accurate as the most accurate one, it has the smallest log-loss, or is simpler and hardly worse."""
+        """The recommended contender, which is a rule of Markone: `train(source, **best.settings)` uses it. It is the
+        most accurate one, or the default of `train` if that is as good."""
         return recommended([contender for contender in self.contenders if contender.rule is not None])
 
     def __getitem__(self, name: str) -> Contender:

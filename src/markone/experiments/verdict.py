@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from markone.experiments.statistics import PairTest, mcnemar
 from markone.model.rules import RULES, Traits
@@ -21,42 +20,36 @@ LITTLE_WORSE = 0.02
 EQUALS_NAMED = 3
 CURVES = "curves"
 """The name of what `train` does with a table if no rule is chosen: logistic regression with curves and pairs."""
-SIMPLEST = (
-    CURVES,
-    "mira",
-    "logistic",
-    "svm",
-    "hinge",
-    "averaged-perceptron",
-    "naive-bayes",
-    "perceptron",
-    "logistic-online",
-    "mlp",
-)
-"""The order in which contenders of equal quality are recommended: first what `train` does without settings. Where there
-are curves, these are the defaults."""
-HARDLY_LARGER = 0.25
-"""A simpler rule may have a log-loss that is larger by this many standard errors of the difference."""
+DEFAULTS = (CURVES, "mira")
+"""What `train` does without settings: with curves where there are any, else by this rule."""
+ERRORS = 1.0
+"""The most accurate rule must lead by more standard errors than this, or the default is as good."""
+LOSS_RATIO = 1.1
+"""The log-loss of a rule that is as good may be larger by this factor."""
 
 
 def recommended(rules: Sequence[Contender]) -> Contender | None:
-    """Return one of the rules that may be as accurate as the most accurate one, which comes first: the one with the
-    smallest log-loss, which depends less on chance than accuracy, or the simplest of those whose log-loss is hardly
-    larger."""
-    if not rules:
-        return None
-    near = [one for one in rules if one is rules[0] or may_be_chance(rules[0], one)]
-    losses = {one.name: one.losses for one in near if one.losses is not None}
-    if losses:
-        least = min(losses.values(), key=lambda own: float(own.mean()))
-        near = [one for one in near if one.name in losses and is_hardly_larger(losses[one.name], least)]
-    return min(near, key=lambda one: SIMPLEST.index(one.name) if one.name in SIMPLEST else len(SIMPLEST))
+    """Return the default if it is as good as the most accurate of the rules, which comes first; else the most accurate.
+
+    A rule is as good if the lead is at most one standard error, and its log-loss is not much larger than that of others
+    that are as accurate.
+    """
+    near = [one for one in rules if lead_in_errors(rules[0], one) <= ERRORS]
+    losses = [one.log_loss for one in near if one.log_loss is not None]
+    good = [one for one in near if one.log_loss is None or one.log_loss <= LOSS_RATIO * min(losses)]
+    usual = default_of(rules)
+    return next((one for one in good if one is usual), good[0] if good else None)
 
 
-def is_hardly_larger(losses: NDArray[np.float64], least: NDArray[np.float64]) -> bool:
-    """Return whether the mean of losses is larger by at most a part of the standard error of the difference."""
-    differences = losses - least
-    return bool(differences.mean() <= HARDLY_LARGER * differences.std() / math.sqrt(len(differences)))
+def default_of(rules: Sequence[Contender]) -> Contender | None:
+    """Return what `train` does without settings, if it is among the rules."""
+    return next((one for name in DEFAULTS for one in rules if one.name == name), None)
+
+
+def lead_in_errors(better: Contender, worse: Contender) -> float:
+    """Return the difference of two accuracies in standard errors, which are those of rules that are equally good."""
+    test = pair_test(better, worse)
+    return (test.wins - test.losses) / math.sqrt(max(1, test.wins + test.losses))
 
 
 def with_settings(contender: Contender) -> str:
@@ -141,9 +134,8 @@ def which_to_use(chosen: Contender, best: Contender, others: Sequence[Contender]
     if chosen is not best:
         points = 100 * (best.validation.mean - chosen.validation.mean)
         lead = "has the same accuracy" if points == 0 else f"is {points:.1f} points more accurate, which may be chance"
-        why = f"{'are' if many else 'is'} {'the default' if chosen.name in SIMPLEST[:2] else 'simpler'}"
-        if chosen.log_loss is not None and best.log_loss is not None and chosen.log_loss < best.log_loss:
-            why = f"{'have' if many else 'has'} the smaller log-loss"
+        smaller = f"{'have' if many else 'has'} a much smaller log-loss"
+        why = f"{'are' if many else 'is'} the default" if chosen.name in DEFAULTS else smaller
         yield f"{capitalised(best.name)} {lead}, but {chosen.name} {why}."
 
 

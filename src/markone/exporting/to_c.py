@@ -497,7 +497,7 @@ def value_in(column: Mapping[str, Any], row: Row, texts: list[str]) -> str:
     if value is None:
         return MISSING[kind]
     if column["kind"] == "text":
-        data = value.replace("\0", " ").encode("utf-8", "replace")  # a character 0 is no part of a word either
+        data = value.replace("\0", " ").encode("utf-8", "replace")  # a character 0 is not part of a word either
         texts.append("{" + ", ".join(str(byte - 256 if byte > 127 else byte) for byte in (*data, 0)) + "}")
         return f"t{len(texts) - 1}"
     if kind == "const char *":

@@ -27,7 +27,7 @@ from markone.model.evaluation import of_each_class
 from markone.model.model import Model, load
 from markone.parallel import count_threads, in_order
 from markone.storage.atomic import writing
-from markone.storage.journal import Journal
+from markone.storage.journal import Journal, checked_entries
 
 MANIFEST = "manifest.journal"
 SHARD = "256 MB"
@@ -299,9 +299,22 @@ def begin(out: str, model: Model, sources: list[RowsFile], chooser: Chooser, opt
                 name, f"another {name}"
             )
             raise DataError(f"the folder {out} has the result of a filter with {what}; name another folder")
-    start = journal.start
-    chooser = replace(chooser, threshold=start["threshold"], edges=tuple(start["edges"]))
-    return Begun(chooser, journal, {(entry["file"], entry["piece"]): entry for entry in entries})
+    with checked_entries(path):
+        start = journal.start
+        threshold, edges = start["threshold"], tuple(map(float, start["edges"]))
+        chooser = replace(chooser, threshold=None if threshold is None else float(threshold), edges=edges)
+        done = {(entry["file"], entry["piece"]): checked_entry(entry) for entry in entries}
+    return Begun(chooser, journal, done)
+
+
+def checked_entry(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return what the manifest has about a piece, if its numbers can be those of a piece."""
+    numbers = [entry["file"], entry["piece"], *(entry[name] for name in ("rows", "kept", "bad", "size"))]
+    if len(entry["counts"]) != BINS or not all(type(one) is int and one >= 0 for one in [*numbers, *entry["counts"]]):
+        raise ValueError("its numbers are not those of a piece")
+    if entry["output"] is not None and os.path.basename(entry["output"]) != entry["output"]:
+        raise ValueError("its output is not the name of a file")
+    return entry
 
 
 def sampled(sources: list[RowsFile], chooser: Chooser) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from markone import __version__
 from markone.data.kinds import written
-from markone.server.examples import Given, of_columns, of_images, of_rows, of_texts
+from markone.server.examples import Given, of_columns, of_images, of_model, of_rows, of_texts
 from markone.server.messages import (
     Datatype,
     InferenceAnswer,
@@ -84,7 +84,7 @@ def infer(service: Service, asked: Asked) -> Answer:
     served = service.shelf.find(*named(asked), kind="classifier")
     model = model_of(served)
     given = given_in(service, served, wanted.inputs)
-    numbers, scores = model.decide(given.examples)
+    numbers, scores = model.decide(of_model(model, given.examples))
     labels = [named_label(one) for one in model.labels_of(numbers)]
     outputs = {"label": lambda: OutputTensor("label", "BYTES", [len(numbers)], labels)}
     outputs["scores"] = lambda: tensor("scores", "FP32", model.as_rows(scores))

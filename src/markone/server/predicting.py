@@ -15,7 +15,7 @@ from markone.errors import MarkoneError
 from markone.model.explaining import Explanation, ScoreTable, SeveralExplanation, plain_label
 from markone.model.model import Model
 from markone.model.writing import make_writer
-from markone.server.examples import check_row, check_text, examples_of, missing_columns
+from markone.server.examples import check_row, check_text, examples_of, missing_columns, of_model
 from markone.server.messages import (
     Examples,
     Explained,
@@ -48,7 +48,7 @@ def predict(service: Service, asked: Asked) -> Answer:
     kind = asked.gives((JSON, CSV, LINES))
     given = examples_of(wanted, service.settings)
     model = model_of(served)
-    numbers, scores = model.decide(given.examples)
+    numbers, scores = model.decide(of_model(model, given.examples))
     if kind == CSV:
         writer = make_writer("csv", model, scores=True, probabilities=model.has_probabilities)
         return Answer(writer.lines({}, numbers, scores), CSV, given.rows)
@@ -118,7 +118,7 @@ def answers_of(served: Served, examples: list[Any], lines: list[int]) -> Iterato
     if not examples:
         return
     try:
-        yield from predictions_of(served, *model_of(served).decide(examples))
+        yield from predictions_of(served, *model_of(served).decide(of_model(model_of(served), examples)))
         return
     except Exception as error:
         if len(examples) == 1:
@@ -145,7 +145,7 @@ def explain(service: Service, asked: Asked) -> Answer:
     given = examples_of(wanted, service.settings, ("text", "row"))
     examples = [given.examples] if isinstance(given.examples, str) else given.examples
     try:
-        found = explanation_of(model_of(served), examples, wanted)
+        found = explanation_of(model_of(served), of_model(model_of(served), examples), wanted)
     except NotImplementedError as error:
         raise MarkoneError(str(error)) from None
     tables = found.tables if len(found.tables) == 1 else (*found.tables, found.difference)

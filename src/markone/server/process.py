@@ -63,6 +63,8 @@ def serve(models: Sequence[str], settings: ServeSettings, announce: Announce) ->
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
         if settings.workers == 1:
             alone(shelf, settings, listening, lambda: announce(address, shelf))
+        elif not hasattr(os, "fork"):
+            raise SettingsError("workers", "must be 1 on this system, which has no fork")
         else:
             Supervisor(shelf, settings, listening).run(lambda: announce(address, shelf))
 

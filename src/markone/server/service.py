@@ -299,21 +299,31 @@ class Body:
 
     async def lines(self, seconds: float) -> Any:
         """Yield lists of complete lines, as they arrive. Empty lines are left out."""
-        rest = b""
+        begun: list[bytes] = []  # the pieces of the last line, which is not complete
+        size = 0
         while not self.is_read:
             try:
                 async with asyncio.timeout(seconds):
-                    rest += await self.piece()
+                    piece = await self.piece()
             except TimeoutError:
                 raise Problem(408, f"The next line did not arrive within {seconds:g} seconds.") from None
-            if len(rest) > self.most and b"\n" not in rest:
-                raise self.too_long("A line")
-            *found, rest = rest.split(b"\n") if not self.is_read else [*rest.split(b"\n"), b""]
+            begun.append(piece)
+            size += len(piece)
+            if b"\n" not in piece:
+                if size > self.most:
+                    raise self.too_long("A line")
+                if not self.is_read:
+                    continue  # pieces may be small, so they are joined only once
+            *found, rest = b"".join(begun).split(b"\n")
+            if self.is_read:
+                found.append(rest)
+                rest = b""
+            begun, size = [rest], len(rest)
             found = [line for line in found if line.strip()]
             while found:
-                size, few = 0, 0
-                while few < len(found) and size < PIECE:
-                    size += len(found[few])
+                few, taken = 0, 0
+                while few < len(found) and taken < PIECE:
+                    taken += len(found[few])
                     few += 1
                 yield found[:few]
                 found = found[few:]

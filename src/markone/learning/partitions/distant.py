@@ -48,7 +48,8 @@ class DistantPart:
         return self.store.values * 8 + len(self.store) * 16
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"rows": rows_of(self.store, 0, len(self.store)), "partition": self.partition}
+        rows = rows_of(self.store, self.store.mapped().matrix, 0, len(self.store))
+        return {"rows": rows, "partition": self.partition}
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
         self.__init__(stored(saved["rows"], 1), saved["partition"])  # type: ignore[misc]
@@ -176,8 +177,9 @@ def parts_on(engine: Engine, source: Source, features: FeatureMap, store: RowSto
     neighbours = -(-count // max(1, engine.workers()))
     files = files_of(source)
     if files is None:
+        matrix = store.mapped().matrix
         return [
-            engine.submit(keep_part, engine.put(rows_of(store, start, end)), partition, neighbours)
+            engine.submit(keep_part, engine.put(rows_of(store, matrix, start, end)), partition, neighbours)
             for partition, (start, end) in enumerate(ends)
         ]
     starts = starts_of(engine, files, len(store), source.name)
@@ -232,9 +234,8 @@ def files_of(source: Source) -> Files | None:
     return Files(tuple(paths), options, source.columns)
 
 
-def rows_of(store: RowStore, start: int, end: int) -> SentRows:
-    """Return some rows of a store."""
+def rows_of(store: RowStore, matrix: Matrix, start: int, end: int) -> SentRows:
+    """Return some rows of a store, whose features are a matrix."""
     importance = None if store.importance is None else store.importance[start:end]
-    block = store.mapped()
-    matrix = block.matrix if (start, end) == (0, len(store)) else block.matrix[np.arange(start, end)]
-    return SentRows(matrix, store.labels[start:end], store.held_out[start:end], importance)
+    some = matrix if (start, end) == (0, len(store)) else matrix[np.arange(start, end)]
+    return SentRows(some, store.labels[start:end], store.held_out[start:end], importance)

@@ -1,6 +1,6 @@
 // What a model file says about its features and its version. A test compares it with the package's own.
 
-export const VERSION = "0.1.0";
+export const VERSION = "1.0.0rc1";
 
 const REST = {
   numeric: { scale: "none", missing: "mean" },
