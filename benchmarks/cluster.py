@@ -71,7 +71,8 @@ class Costs:
             for level in range(levels)
         )
         far = 0 if network == math.inf else LATENCY * 2 * (levels + 2)
-        return EPOCHS * (self.learn * rounds + shared + merged + far + self.task * 4 * partitions)
+        seconds: float = EPOCHS * (self.learn * rounds + shared + merged + far + self.task * 4 * partitions)
+        return seconds
 
     def training(self, workers: int, partitions: int, *, network: float = math.inf) -> float:
         rounds = math.ceil(partitions / workers) / partitions
