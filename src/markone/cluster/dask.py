@@ -6,6 +6,7 @@ import os
 import socket
 import time
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -40,11 +41,9 @@ class DaskEngine(RemoteEngine):
     def at(cls, address: str) -> DaskEngine:
         """Connect to the scheduler at an address."""
         need("distributed")
-        from distributed import Client
-
         try:
             greeted(address)
-            client: Any = Client(address, timeout=ANSWER, set_as_default=False, name="markone")
+            client = library().Client(address, timeout=ANSWER, set_as_default=False, name="markone")
         except (OSError, ValueError, TypeError) as error:
             raise DataError(
                 f"no scheduler of Dask answers at {address} within {ANSWER:.0f} seconds: {shorten(str(error))}",
@@ -87,16 +86,10 @@ class DaskEngine(RemoteEngine):
         raise error
 
     def _wait(self, futures: list[Any], seconds: float) -> None:
-        from concurrent.futures import CancelledError
-
-        from distributed import wait
-
         with self.client.as_current(), suppress(TimeoutError, CancelledError):  # the next look finds out what happened
-            wait(futures, seconds, "FIRST_COMPLETED")
+            library().wait(futures, seconds, "FIRST_COMPLETED")
 
     def _fetch(self, futures: list[Any]) -> list[Any]:
-        from concurrent.futures import CancelledError
-
         try:
             found: list[Any] = self.client.gather(futures)
         except (CancelledError, OSError) as error:
@@ -131,6 +124,13 @@ class DaskEngine(RemoteEngine):
     def close(self) -> None:
         if self.own:
             self.client.close()
+
+
+def library() -> Any:
+    """Return Dask's library, which has no types."""
+    import distributed
+
+    return distributed
 
 
 def greeted(address: str) -> None:
