@@ -224,15 +224,21 @@ class scored_objective : public objective {
         bends.resize(by_rows());
     }
 
-    // A = L L', in place, row by row; only the lower half is read and written.
+    // A = L L', in place, row by row; only the lower half is read and written. Some rows go on together, so that the
+    // rows before them are read from slow memory once for all of these.
     static void cholesky(double* A, std::size_t size) {
-        for (std::size_t i = 0; i < size; ++i) {
-            double* const row = A + i * size;
-            for (std::size_t j = 0; j <= i; ++j) {
+        constexpr std::size_t together = 8;
+        for (std::size_t begin = 0; begin < size; begin += together) {
+            const std::size_t end = std::min(begin + together, size);
+            for (std::size_t j = 0; j < end; ++j) {
                 const double* const other = A + j * size;
-                const double rest = row[j] - sum_straight<double>(j, [&](std::size_t e) { return row[e] * other[e]; });
-                // What rounding has made of a pivot that is hardly there must not be the root of a negative number.
-                row[j] = j < i ? rest / other[j] : std::sqrt(std::max(rest, 1e-14 * row[j]));
+                for (std::size_t i = std::max(begin, j); i < end; ++i) {
+                    double* const row = A + i * size;
+                    const double known = sum_straight<double>(j, [&](std::size_t e) { return row[e] * other[e]; });
+                    const double rest = row[j] - known;
+                    // What rounding has made of a pivot that is hardly there must not be the root of a negative number.
+                    row[j] = j < i ? rest / other[j] : std::sqrt(std::max(rest, 1e-14 * row[j]));
+                }
             }
         }
     }
