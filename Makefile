@@ -24,7 +24,7 @@ BUILD := --config-settings=cmake.define.MARKONE_TESTS=ON --config-settings=cmake
 CXX_FILES := $(filter-out core/text/unicode_tables.h,$(filter %.h %.cpp,$(CORE)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check format docs bench sanitize fuzz fuzz-ci cross oldest browser links wheel wheels release-check clean
+.PHONY: help demo test test-slow test-cluster check format docs bench sanitize fuzz fuzz-ci cross oldest browser links wheel wheels release-check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -36,7 +36,11 @@ test: $(INSTALLED) ## run the tests on all cores, in about a minute
 	$(BIN)/pytest -q -n auto --dist worksteal
 
 test-slow: $(INSTALLED) ## also run the tests that need much time or memory, with more random examples
-	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -q -m ""
+	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -q -m "not cluster"
+
+test-cluster: $(INSTALLED) ## run the tests on clusters of Dask and Ray, with kills and hosts in network namespaces
+	$(BIN)/python $(PIP) install ray pyspark
+	$(BIN)/pytest -q -m "" tests/test_cluster.py tests/test_cluster_hosts.py tests/test_scoring_engines.py
 
 check: $(INSTALLED) docs ## check style, types, spelling, imports and the documentation
 	$(BIN)/ruff check .

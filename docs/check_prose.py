@@ -13,7 +13,16 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 
-CHECKED = ["*.md", "docs/*.md", "docs/how-to/*.md", "examples/*.md", "examples/*.py", "src/markone/**/*.py"]
+CHECKED = [
+    "*.md",
+    "docs/*.md",
+    "docs/how-to/*.md",
+    "docs/tutorials/*.md",
+    "docs/comparisons/*.md",
+    "examples/*.md",
+    "examples/*.py",
+    "src/markone/**/*.py",
+]
 CHECKED += [f"src/markone/play/page/**/*.{ending}" for ending in ("js", "html")]
 """Patterns of the files to check."""
 

@@ -1,7 +1,9 @@
 """The configuration of Sphinx: MyST for Markdown, autodoc for the docstrings."""
 
+import os
 import re
 import shutil
+import sys
 from pathlib import Path
 
 from sphinx.application import Sphinx
@@ -11,13 +13,24 @@ from sphinx.ext.napoleon.docstring import NumpyDocstring
 import markone
 from markone.play.server import PAGE
 
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))  # for the extensions below that are ours
+
 project = "Markone"
 author = "Markone contributors"
 project_copyright = author
 version = release = markone.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx_design",
+    "sphinx_copybutton",
+    "docs.formulas",
+    "docs.for_machines",
+]
 exclude_patterns = ["_build"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
@@ -28,6 +41,13 @@ html_static_path = ["_static"]
 html_css_files = ["scheme.css"]
 html_show_copyright = False
 html_copy_source = False
+html_baseurl = os.environ.get("MARKONE_DOCS_URL", "")
+html_extra_path = ["_pictures/card.png"]
+html_math_renderer = "mathml"
+
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
 
 
 def translate(_app: Sphinx, what: str, _name: str, _object: object, _options: object, lines: list[str]) -> None:

@@ -18,6 +18,7 @@ ROWS = [
         ("demo", "generated data"),
     ],
     [
+        ("cluster", "Dask, Ray"),
         ("estimators", "scikit-learn's interface"),
         ("experiments", "validation, tuning"),
         ("plots", "pictures"),

@@ -85,3 +85,18 @@ def test_without_a_target_both_say_the_same(messy: pd.DataFrame, capsys: pytest.
 def test_certify_has_the_name_of_the_command_line(messy: pd.DataFrame) -> None:
     points = messy[[" Age ", "left"]].dropna()
     assert markone.certify(points, target="left").separable == markone.certify(points, "left").separable is True
+
+
+@pytest.mark.parametrize("nan", ["error", "missing"])
+def test_a_row_of_an_array_is_one_example(nan: str) -> None:
+    """As a row of a frame is."""
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    for settings in ({"rule": "mira"}, {"rule": "regression"}):
+        target = X[:, 0] * 3 if settings["rule"] == "regression" else (X[:, 0] > 0).tolist()
+        model = markone.train(markone.read(X, target=target, nan=nan), **settings)
+        for row in (X[0], X[0].astype(np.float32)):
+            assert model.predict(row) == model.predict(X[:1])[0]
+            assert np.array_equal(model.scores(row), model.scores(X[:1])[0])
+            assert model.explain(row).prediction == model.predict(row)
+        with pytest.raises(DataError, match="2|x0"):
+            model.predict(X[0][:2])

@@ -21,7 +21,7 @@ from markone.errors import DataError, SettingsError
 from markone.experiments import comparing, contrasts, page
 from markone.experiments.comparing import Comparison, Contender, compare, contender_of
 from markone.experiments.validation import Fold, Validation
-from markone.experiments.verdict import recommended, verdict_of
+from markone.experiments.verdict import lead_in_errors, recommended, verdict_of
 from markone.model.calibrator import calibrate
 from markone.model.history import History, Pass
 from markone.model.rules import COMPARED
@@ -260,16 +260,36 @@ def test_what_the_equals_have_is_told():
     assert "Logistic also has probabilities, trains 6 times as fast and has a model 4 times smaller." in text
 
 
-def test_the_simpler_of_equals_is_recommended():
-    mlp, logistic = contender("mlp", first(905), "mlp"), contender("logistic", first(904), "logistic")
-    text = verdict_of([mlp, logistic])
-    assert text.startswith("Use logistic: its accuracy on test rows is 90.4%")
-    assert "Mlp is 0.1 points more accurate, which may be chance, but logistic is simpler." in text
-    assert recommended([mlp, logistic]) is logistic and recommended([]) is None
-    worse = contender("logistic", first(850), "logistic")
+def test_the_default_is_recommended_if_it_is_as_good():
+    mlp, mira = contender("mlp", first(905), "mlp"), contender("mira", first(904), "mira")
+    text = verdict_of([mlp, mira])
+    assert text.startswith("Use mira: its accuracy on test rows is 90.4%")
+    assert "Mlp is 0.1 points more accurate, which may be chance, but mira is the default." in text
+    assert recommended([mlp, mira]) is mira and recommended([]) is None
+    assert recommended([mlp, contender("logistic", first(904), "logistic")]) is mlp  # which is no default
+    worse = contender("mira", first(850), "mira")
     assert recommended([mlp, worse]) is mlp
-    clear, vague = replace(mlp, log_loss=0.2), replace(logistic, log_loss=0.3)
+    curves = contender("curves", first(904), "logistic")
+    assert recommended([mlp, mira, curves]) is curves and recommended([mlp, mira, replace(curves, name="svm")]) is mira
+    assert recommended([mlp, contender("curves", first(850), "logistic"), mira]) is mlp
+    clear, vague = replace(mlp, log_loss=0.2), replace(mira, log_loss=0.3)
     assert recommended([clear, vague]) is clear
+    assert (
+        recommended([replace(mlp, log_loss=0.3), replace(contender("svm", first(904), "svm"), log_loss=0.2)]).name
+        == "svm"
+    )
+
+
+@pytest.mark.parametrize(("wins", "losses"), [(13, 4), (14, 8), (9, 9), (16, 15)])
+def test_a_lead_is_measured_in_standard_errors(wins: int, losses: int):
+    same = [1] * 100
+    better = contender("svm", same + [1] * wins + [0] * losses, "svm")
+    worse = contender("mira", same + [0] * wins + [1] * losses, "mira")
+    expected = (wins - losses) / np.sqrt(wins + losses)
+    assert lead_in_errors(better, worse) == pytest.approx(expected)
+    chance = np.random.default_rng(0).binomial(wins + losses, 0.5, 10_000) * 2.0 - (wins + losses)
+    assert lead_in_errors(better, worse) == pytest.approx((wins - losses) / chance.std(), abs=0.05)
+    assert (recommended([better, worse]) is worse) == (expected <= 1)
 
 
 def test_names_that_are_no_rules_are_shown_with_their_settings():

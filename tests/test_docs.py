@@ -56,7 +56,7 @@ def folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("page", [page for page, text in PAGES.items() if blocks(text, "python", "console", "sh")])
 def test_a_page_shows_what_is_printed(page: str) -> None:
-    if page == "README.md":  # whose reader has run the demo
+    if page == "README.md" or page.startswith("docs/tutorials/"):  # whose readers have run the demo
         demo.write_data(Path("markone-demo"), *demo.load_digits(), seed=0)
     check_page(page, play(page, PAGES[page]))
 
@@ -294,12 +294,44 @@ def test_links_lead_somewhere(page: str) -> None:
 # ---- claims
 
 
-def test_the_readme_claims_no_more_than_was_measured() -> None:
-    claims = re.findall(r"\| more than (\d+) \| ([\d.]+) / (\S+) \| `(.*)` \|", PAGES["README.md"])
-    results = (ROOT / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
-    assert len(claims) == 9
-    for times, ours, theirs, case in claims:
-        [cells] = [line.strip("| ").split(" | ") for line in results.splitlines() if line.startswith(f"| {case} |")]
-        assert float(cells[3].strip("*")) > float(times), case
-        for claimed, measured in zip((ours, theirs), cells[5].split(" / "), strict=True):
-            assert claimed == measured or float(claimed) == pytest.approx(float(measured.strip("%")), abs=0.06), case
+CLAIM = re.compile(r"\| more than ([\d.]+) \| ([\d.]+) / (\S+) \| `(.*)` \|$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", [page for page, text in PAGES.items() if "ours and theirs | case |" in text])
+def test_a_page_claims_no_more_than_was_measured(page: str) -> None:
+    claims, cases = CLAIM.findall(PAGES[page]), script_of_docs("results").cases()
+    assert len(claims) == PAGES[page].count("| more than ")
+    for times, ours, theirs, name in claims:
+        case = cases[name]
+        assert case.times > float(times), name
+        assert float(ours) == pytest.approx(case.accuracy, abs=0.06), name
+        assert (theirs == "–") == (case.their_accuracy is None), name
+        assert theirs == "–" or float(theirs) == pytest.approx(case.their_accuracy, abs=0.06), name
+
+
+@pytest.mark.parametrize("heading", ["Texts", "Tables"])
+def test_our_mean_rank_is_the_best(heading: str) -> None:
+    programs, table = script_of_docs("results").accuracies(heading)
+    assert programs[0] == "Markone" and len(programs) == 7
+    assert table["mean rank"][0] == min(table["mean rank"])
+
+
+def test_accuracies_on_other_pages_are_those_that_were_measured() -> None:
+    """Of tables with a column for Markone and one for another program."""
+    of_two = re.compile(r"^\| data \| Markone \| (\w+) \|\n\|[-| ]+\n((?:\|.*\n)+)", re.MULTILINE)
+    programs, measured = script_of_docs("results").accuracies("Texts")
+    found = 0
+    for page, text in PAGES.items():
+        for program, table in of_two.findall(text):
+            for data, *both in (line.strip("| ").split(" | ") for line in table.splitlines()):
+                shown = [measured[data][programs.index(name)] for name in ("Markone", program)]
+                assert list(map(float, both)) == shown, (page, data)
+                found += 1
+    assert found == 6
+
+
+def test_the_chart_of_speed_shows_the_results() -> None:
+    script = script_of_docs("make_speed_chart")
+    if UPDATING:
+        script.DRAWING.write_text(script.draw(), encoding="utf-8")
+    assert script.DRAWING.read_text(encoding="utf-8") == script.draw(), "run docs/make_speed_chart.py"

@@ -23,7 +23,14 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_cl
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression as BatchLogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+from sklearn.metrics import f1_score, log_loss
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    TunedThresholdClassifierCV,
+    cross_val_score,
+    train_test_split,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -816,3 +823,17 @@ def test_what_threads_take_turns_by_is_in_no_copy() -> None:
     for other in (clone(model), copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         assert "_shared_turns" not in vars(other)
         assert other.get_params() == model.get_params()
+
+
+@pytest.mark.parametrize("estimator", [Perceptron(), MIRA(), LinearSVM(), LogisticRegression()])
+def test_thresholds_and_calibration_of_scikit_learn_work(estimator):
+    X, y = make_classification(400, weights=[0.9], random_state=0)
+    plain = clone(estimator).fit(X, y)
+    has_scores = not hasattr(estimator, "predict_proba")
+    low = FixedThresholdClassifier(estimator, threshold=-0.5 if has_scores else 0.1).fit(X, y).predict(X)
+    high = FixedThresholdClassifier(estimator, threshold=0.5 if has_scores else 0.9).fit(X, y).predict(X)
+    assert low.sum() >= plain.predict(X).sum() >= high.sum() and low.sum() > high.sum()
+    tuned = TunedThresholdClassifierCV(estimator, scoring="f1", cv=3).fit(X, y)
+    assert f1_score(y, tuned.predict(X)) > 0.6
+    likely = CalibratedClassifierCV(estimator, ensemble=False, cv=3).fit(X, y).predict_proba(X)
+    assert abs(likely[:, 1].mean() - y.mean()) < 0.03 and log_loss(y, likely) < 0.3

@@ -141,8 +141,8 @@ def check(model: markone.Model, to: str, **options: Any) -> str:
 @pytest.mark.parametrize(("how", "classes"), [(how, 2 + i % 2) for i, how in enumerate(TEXTS)] + [("defaults", 3)])
 def test_models_of_texts(how: str, classes: int) -> None:
     model = texts(classes, **TEXTS[how])
-    check(model, "json")
-    check(model, "js")
+    for to in ("json", "js", "c"):
+        check(model, to)
     if how in IN_SQL:
         check(model, "sql")
 
@@ -416,7 +416,6 @@ def test_features_that_are_not_in_a_target_are_named() -> None:
         document_of(own)
     document = document_of(texts())
     for to, options, problem in [
-        ("c", {}, "is of a text; the header has only"),
         ("onnx", {}, "is of a text, a set or a date"),
         ("sql", {"dialect": "sqlite"}, "is of words, and SQLite has no regular expressions"),
     ]:
@@ -579,17 +578,65 @@ def test_the_module_in_a_browser(tmp_path: Path, page: Any) -> None:
     assert page.evaluate("texts => texts.map(model.predict)", said) == model.predict(said).tolist()
 
 
-def test_cplusplus_accepts_the_header(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "make", [lambda: table(3, rule="mira"), lambda: texts(3, **TEXTS["subwords, templates, case"])]
+)
+def test_cplusplus_accepts_the_header(make: Any, tmp_path: Path) -> None:
     compiler = shutil.which("c++")
     if compiler is None:
         pytest.skip("needs a C++ compiler")
-    table(3, rule="mira").export(tmp_path / "model.h")
+    make().export(tmp_path / "model.h")
     (tmp_path / "use.cpp").write_text(
         '#include "model.h"\nint main() { model_row row{}; return model_predict(&row) < -1; }\n'
     )
     command = [compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", tmp_path / "use.cpp", "-o", tmp_path / "use"]
     subprocess.run(command, check=True)
     subprocess.run([tmp_path / "use"], check=True)
+
+
+ANY_BYTES = r"""
+#include "model.h"
+int main(void) {
+    static const char some[] = "no\303\237\360\237\221\215\342\200\215. T";
+    unsigned seed = 1, i, k;
+    double scores[model_classes];
+    for (i = 0; i < 20000; ++i) {
+        const unsigned size = i % 24;
+        char *const text = (char *)malloc(size + 1);
+        model_row row;
+        for (k = 0; k < size; ++k) {
+            seed = seed * 1664525u + 1013904223u;
+            text[k] = k % 3 ? (char)(seed >> 24) : some[(seed >> 20) % (sizeof some - 1)];
+        }
+        text[size] = 0;
+        row.text = text;
+        model_scores(&row, scores);
+        free(text);
+        if (isnan(scores[model_classes - 1])) return 1;
+    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("how", [*TEXTS])
+def test_the_header_reads_texts_of_any_bytes(how: str, tmp_path: Path) -> None:
+    """Bytes that are not UTF-8, and texts that end within a character, are read within their bounds."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("needs a C compiler")
+    (tmp_path / "model.h").write_bytes(to_c.write(document_of(texts(**TEXTS[how])), Options()))
+    (tmp_path / "use.c").write_text(ANY_BYTES)
+    command = [compiler, "-std=c99", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "use.c", "-lm"]
+    subprocess.run([*command, "-o", "use"], check=True, cwd=tmp_path)
+    subprocess.run(["./use"], check=True, cwd=tmp_path)
+
+
+@pytest.mark.parametrize("how", ["defaults", "hashes"])
+def test_too_many_ngrams_for_c(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("markone.exporting.c_texts.MOST_NGRAMS", 5)
+    with pytest.raises(ExportError, match="n-grams, and C gets at most 5; train with a larger min_count"):
+        to_c.write(document_of(texts(**TEXTS[how])), Options())
 
 
 def test_sqlite_has_the_weights_by_name(tmp_path: Path) -> None:
@@ -614,8 +661,11 @@ def postgresql(tmp_path_factory: Any) -> Any:
     import pwd
     import tempfile
 
-    if shutil.which("initdb") is None or shutil.which("psql") is None:
-        pytest.skip("needs PostgreSQL")
+    # Debian has the programs of each version in a folder of its own.
+    folders = [*sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin")), reverse=True), *os.get_exec_path()]
+    initdb, pg_ctl, psql = (shutil.which(name, path=os.pathsep.join(folders)) for name in ("initdb", "pg_ctl", "psql"))
+    if initdb is None or pg_ctl is None or psql is None:
+        pytest.skip("needs PostgreSQL: apt-get install postgresql")
     as_user: list[str] = []
     with tempfile.TemporaryDirectory(prefix="pg") as folder:
         if os.getuid() == 0:  # as which the server refuses to run
@@ -629,13 +679,13 @@ def postgresql(tmp_path_factory: Any) -> Any:
         def command(*words: str) -> None:
             subprocess.run([*as_user, *words], check=True, capture_output=True, cwd=folder)
 
-        command("initdb", "-D", f"{folder}/data", "-E", "UTF8", "--locale=C", "-A", "trust", "-U", "tester")
+        command(initdb, "-D", f"{folder}/data", "-E", "UTF8", "--locale=C", "-A", "trust", "-U", "tester")
         options = f"-k {folder} -h '' -c fsync=off"
-        started = [*as_user, "pg_ctl", "-D", f"{folder}/data", "-o", options, "-l", f"{folder}/log", "-w", "start"]
+        started = [*as_user, pg_ctl, "-D", f"{folder}/data", "-o", options, "-l", f"{folder}/log", "-w", "start"]
         subprocess.run(started, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
 
         def run(statements: str) -> str:
-            words = ["psql", "-h", folder, "-U", "tester", "-d", "postgres", "-q", "-v", "ON_ERROR_STOP=1"]
+            words = [psql, "-h", folder, "-U", "tester", "-d", "postgres", "-q", "-v", "ON_ERROR_STOP=1"]
             done = subprocess.run(
                 words, input=statements, capture_output=True, text=True, encoding="utf-8", check=False
             )
@@ -645,7 +695,7 @@ def postgresql(tmp_path_factory: Any) -> Any:
         try:
             yield run
         finally:
-            command("pg_ctl", "-D", f"{folder}/data", "-m", "immediate", "stop")
+            command(pg_ctl, "-D", f"{folder}/data", "-m", "immediate", "stop")
 
 
 @pytest.mark.slow

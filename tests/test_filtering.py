@@ -24,6 +24,7 @@ import markone
 from markone.cli import main
 from markone.data.files import NamedFile, open_plain
 from markone.filtering.filtering import FASTTEXT_MAGIC
+from markone.storage.journal import line_of
 
 WORDS = ["good", "fine", "bad", "poor", "text", "film", "story", "with", "many", "words", "and", "more"]
 
@@ -285,6 +286,39 @@ def test_kill_at_any_moment_loses_no_row(tmp_path: Path) -> None:
 
 
 # ---- the command, and mistakes
+
+
+def test_a_manifest_with_other_entries_is_refused(tmp_path: Path) -> None:
+    """The checksums are right, but the entries are not those of a filter."""
+    source = write(tmp_path / "a.jsonl", b"".join(lines_of(texts_of(50))))
+    model = model_of()
+    markone.filter_files(model, str(source), tmp_path / "out", threshold=0.5)
+    manifest = tmp_path / "out" / "manifest.journal"
+    start, entry = (json.loads(line[17:]) for line in manifest.read_bytes().splitlines())
+    for first, second in (
+        ({**start, "edges": None}, entry),
+        ({**start, "threshold": "high"}, entry),
+        (start, {**entry, "rows": -1}),
+        (start, {**entry, "counts": [1]}),
+        (start, {**entry, "output": "../elsewhere"}),
+        (start, {}),
+        (start, []),
+    ):
+        manifest.write_bytes(line_of(first) + line_of(second))
+        with pytest.raises(markone.DataError, match="move it away to start again"):
+            markone.filter_files(model, str(source), tmp_path / "out", threshold=0.5)
+
+
+def test_scores_get_a_name_that_the_row_does_not_have(tmp_path: Path) -> None:
+    rows = [
+        b'{"text": "good", "score": 1}\n',
+        b'{"score_": 2, "text": "good", "\\u0073core": 1}\n',
+        b'{"text": "score"}\n',
+    ]
+    source = write(tmp_path / "a.jsonl", b"".join(rows))
+    markone.filter_files(model_of(), str(source), tmp_path / "out", threshold=0.0, scores=True)
+    found = [[*json.loads(line)] for line in output(tmp_path / "out").splitlines()]
+    assert found == [["text", "score", "score_"], ["score_", "text", "score", "score__"], ["text", "score"]]
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

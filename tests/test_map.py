@@ -17,6 +17,7 @@ SOURCES = [
     "src/markone/**/*.py",
     "src/markone/*.pyi",
     "src/markone/**/*.mjs",
+    "src/markone/**/*.h",
     "core/**/*.py",
     "core/**/*.h",
     "core/**/*.cpp",

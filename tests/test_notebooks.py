@@ -160,10 +160,16 @@ def test_what_is_shown() -> None:
     assert heights == sorted(heights) and len(heights) == 3  # fewer mistakes are lower, and y grows downwards
 
 
+def test_a_spec_is_shown_by_what_differs_from_the_defaults() -> None:
+    assert repr(Features()) == "Features()"
+    assert repr(Features(text={"words": [1, 2]}, unit=True)) == "Features(unit=True, text={'words': [1, 2]})"
+
+
 def test_many_passes_are_shown_by_some() -> None:
     history = History([Pass(i, 0, 0, None, 1.0, None) for i in range(1, 501)])
     rows = re.findall(r"<tr><td>(\d+)</td>", history._repr_html_())
     assert len(rows) == 20 and (rows[0], rows[-1]) == ("1", "500")
+    assert str(History([Pass(1, 0, 0, None, 1.0, None)])).startswith("1 pass; stopped")
 
 
 def test_bars_of_negative_numbers_go_to_the_left() -> None:

@@ -117,6 +117,8 @@ CHANGES: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({}, {"holdout": 0.2}),
     ({"holdout": 0.2, "epochs": 40}, {"patience": 1}),
     ({"epochs": 40, "patience": 2}, {"tol": 0.5}),
+    ({}, {"partitions": 2}),
+    ({"partitions": 5, "order": "given"}, {"mixing": "mistakes"}),
     ({"rule": "logistic"}, {"solver": "newton"}),
     ({"rule": "logistic", "solver": "newton"}, {"solver": "ascent"}),
     ({"rule": "logistic", "solver": "newton"}, {"tol": 1e-9}),

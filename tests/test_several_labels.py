@@ -40,6 +40,7 @@ from markone import (
 from markone.data.blocks import Block
 from markone.data.labels import sets_of
 from markone.data.source import Source
+from markone.experiments.splits import Plan
 from markone.learning import examples
 from markone.learning.learners import learner_for
 from markone.learning.passes import teach
@@ -275,8 +276,9 @@ def test_one_label_and_two_labels_have_a_column_each() -> None:
         ({"rule": "regression"}, "rule is 'regression', which cannot learn several labels"),
         ({"positive": "film"}, "positive is for rows with one label each"),
         ({"abstain": 0.1}, "abstain is for rows with one label each"),
-        ({"class_weight": "balanced"}, "class_weight is for rows with one label each"),
-        ({"from_model": True}, "from_model is for rows with one label each"),
+        ({"class_weight": {"filn": 2}}, "class_weight names 'filn', which is not among the classes .* Did you mean"),
+        ({"class_weight": "balanced", "threshold": "f1"}, "threshold is chosen for rows as they are, without"),
+        ({"from_model": True}, "the model to start from predicts one label for each row, and these rows have lists"),
         ({"start": {"film": {"bread": 1.0}}}, "start is for rows with one label each"),
         ({"rule": "perceptron", "bounds": True}, "bounds is for rows with one label each"),
         ({"features": {"text": {"weight": "odds"}}}, "text.weight is 'odds', which needs one class for each row"),
@@ -286,13 +288,89 @@ def test_one_label_and_two_labels_have_a_column_each() -> None:
 )
 def test_what_is_not_for_several_labels_is_refused(given: dict[str, Any], sentence: str) -> None:
     if "from_model" in given:
-        given = {"from_model": model_of()}
+        given = {"from_model": markone.train(["a", "b"], target=["a", "b"])}
     with pytest.raises((SettingsError, DataError), match=sentence):
         model_of(**given)
 
 
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("weights", ["balanced", {"food": 3}])
+def test_each_label_is_weighted_as_if_it_were_alone(rule: str, weights: Any) -> None:
+    """The rows of a label are weighted like those of a class, in training and in the calibration."""
+    features = {"text": {"weight": "idf"}}
+    how: dict[str, Any] = {"rule": rule}
+    if rule == "perceptron":  # as above
+        how["average"] = False
+    if rule == "logistic":  # its default depends on the sum of the weights
+        how["strength"] = 1e-3
+    together = model_of(class_weight=weights, **how)
+    assert together.several is not None and not any(one.threshold for one in together.several.decisions)
+    for number, label in enumerate(together.classes):
+        own = ["yes" if label in labels else "no" for labels in LABELS]
+        given = weights if weights == "balanced" else {"yes": weights.get(label, 1)}
+        alone = markone.train(TEXTS, target=own, features=features, class_weight=given, **how)
+        np.testing.assert_allclose(together.scores(TEXTS)[:, number], alone.scores(TEXTS)[:, 1], atol=2e-3)
+    plain = model_of(**how)
+    changed = np.abs(together.scores(TEXTS) - plain.scores(TEXTS)).max(axis=0) > 0.01
+    if rule != "perceptron":  # after a step, it makes no mistake when it sees the row again
+        assert changed.tolist() == [weights == "balanced" or name == "food" for name in together.classes]
+
+
+def test_weights_of_labels_find_more_of_a_rare_label() -> None:
+    texts = [f"{text} {'rare' if i % 20 == 0 else ''}" for i, text in enumerate(TEXTS)]
+    labels = [[*own, "odd"] if i % 20 in (0, 1) else own for i, own in enumerate(LABELS)]
+    found = [
+        markone.train(texts, target=labels, **more).evaluate(texts[:100], labels[:100]).recall[2]
+        for more in ({"threshold": 0.5}, {"class_weight": {"odd": 30}})
+    ]
+    assert found[1] > found[0]
+
+
+def test_training_goes_on_from_a_model_of_several_labels() -> None:
+    base = model_of(epochs=1)
+    fresh = (["ball court net"] * 20, [["tennis"], ["tennis", "sports"]] * 10)
+    more = markone.train(fresh[0] + TEXTS, target=fresh[1] + LABELS, from_model=base)
+    assert more.classes == ["film", "food", "sports", "tennis"]
+    assert "tennis" in more.predict("ball court net") and "tennis" not in more.predict("bread and sauce")
+    assert more.evaluate(TEXTS, LABELS).micro_f1 > 0.8
+    started = markone.train(TEXTS[:50], target=LABELS[:50], from_model=base, epochs=1, C=1e-9, average=False)
+    np.testing.assert_allclose(started.scores(TEXTS), base.scores(TEXTS), atol=1e-5)  # steps that are too small to see
+    with pytest.raises(DataError, match="predicts several labels for each row, and these rows have one label each"):
+        markone.train(TEXTS, target=["a", "b"] * 100, from_model=base)
+
+
+def test_validation_is_a_training_and_an_evaluation_for_each_fold() -> None:
+    how: dict[str, Any] = {"rule": "svm", "class_weight": "balanced"}
+    found = markone.validate(TEXTS, target=LABELS, folds=4, **how)
+    assert [fold.evaluation.total for fold in found.folds] == [50] * 4 and found.pooled.total == 200
+    assert found.micro_f1 == pytest.approx(np.mean([fold.evaluation.micro_f1 for fold in found.folds]))
+    assert found.pooled.support.tolist() == [sum(label in own for own in LABELS) for label in found.pooled.classes]
+    low, high = found.interval
+    assert low < found.micro_f1 < high
+
+    [first, *_] = Plan(folds=4).divide(len(TEXTS))[0]
+    learned = [TEXTS[row] for row in first.learned], [LABELS[row] for row in first.learned]
+    tested = [TEXTS[row] for row in first.tested], [LABELS[row] for row in first.tested]
+    expected = markone.train(learned[0], target=learned[1], **how).evaluate(*tested)
+    assert expected.hits.tolist() == found.folds[0].evaluation.hits.tolist()
+    assert "micro F1" in str(found) and json.loads(json.dumps(found.as_dict()))["pooled"]["examples"] == 200
+    with pytest.raises(SettingsError, match="method is 'loo', which is for rows with one label each"):
+        markone.validate(TEXTS, target=LABELS, method="loo")
+    once = markone.validate(TEXTS, target=LABELS, method="holdout")
+    assert once.interval is None and "by hold-out of 30% of 200 rows" in str(once)
+
+
+def test_rows_are_filtered_by_one_of_several_labels(tmp_path: Path) -> None:
+    model, path = model_of(), tmp_path / "texts.jsonl"
+    path.write_text("".join(f"{json.dumps({'text': text})}\n" for text in TEXTS))
+    report = markone.filter_files(model, str(path), tmp_path / "out", label="food")
+    assert report.kept == sum("food" in own for own in model.predict(TEXTS)) and report.rows == 200
+    with pytest.raises(SettingsError, match="label is 'fod', but there is no such label. Did you mean 'food'"):
+        markone.filter_files(model, str(path), tmp_path / "other", label="fod")
+
+
 def test_experiments_refuse_lists_of_labels() -> None:
-    uses: list[Any] = [markone.validate, markone.compare, markone.tune, markone.audit, markone.trace]
+    uses: list[Any] = [markone.compare, markone.tune, markone.audit, markone.trace]
     for use in uses:
         with pytest.raises(DataError, match="needs one label for each row, and these rows have lists of labels"):
             use(TEXTS, target=LABELS)
@@ -471,8 +549,8 @@ def test_what_needs_one_label_is_refused_by_the_model(tmp_path: Path) -> None:
     for use in (model.errors, model.losses, lambda *data: markone.margins(model, *data)):
         with pytest.raises(SettingsError, match="model predicts several labels for each example, and has no"):
             use(TEXTS, LABELS)
-    with pytest.raises(SettingsError, match="has no classes to filter by"):
-        markone.filter_files(model, tmp_path / "a.txt", tmp_path / "out")
+    with pytest.raises(SettingsError, match="label must name the label to keep, because rows can have several"):
+        markone.filter_files(model, str(tmp_path / "a.jsonl"), tmp_path / "out")
     with pytest.raises(
         DataError, match="the model predicts several labels for each example, but the target 'label' has"
     ):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import markone
 from markone.errors import DataError, SettingsError
+from markone.experiments import tuning as tuning_module
 from markone.experiments.contenders import settings_for
 from markone.experiments.tuning import TuningSearch, tune
 from markone.learning.learners import new_learner
@@ -52,6 +54,18 @@ def test_scores_of_the_final_are_those_of_validation():
     for trial in final_of(tuning):
         found = markone.validate(X, target=y, folds=5, repeats=3, seed=2, rule="mira", **trial.settings)
         assert trial.score == pytest.approx(found.mean, abs=0.015)  # the seed of the training is another one
+
+
+@pytest.mark.parametrize("rule", ["mira", "hinge"])
+def test_a_final_with_the_rows_of_the_last_round_is_the_same_without_new_training(rule, monkeypatch):
+    monkeypatch.setattr(tuning_module, "FINALS", ())
+    X, y = wild(3000)
+    known = final_of(tune(X, target=y, rule=rule))
+    trained = []
+    monkeypatch.setattr(TuningSearch, "known", lambda search, candidate: trained.append(candidate))
+    again = final_of(tune(X, target=y, rule=rule))
+    assert len(trained) == len(again) == 4
+    assert [replace(one, seconds=0) for one in known] == [replace(one, seconds=0) for one in again]
 
 
 def test_the_noise_is_the_standard_error_of_the_difference():

@@ -8,7 +8,7 @@ from importlib import import_module
 
 from benchmarks.accuracy.suite import Suite, render, run
 
-SUITES = ("texts", "tables", "labels", "numbers", "several")
+SUITES = ("texts", "tables", "labels", "numbers", "several", "compare")
 """Each is a module of this package with a `SUITE`."""
 
 

@@ -73,7 +73,10 @@ def accuracy(
 ) -> float:
     if contestant.package is not None and find_spec(contestant.package) is None:
         return float("nan")
-    return measure(np.asarray(contestant.predict(split)), split.test_labels)
+    try:
+        return measure(np.asarray(contestant.predict(split)), split.test_labels)
+    except AbsentError:
+        return float("nan")
 
 
 def ranks(rows: list[Row]) -> NDArray[np.float64]:

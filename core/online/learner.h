@@ -164,8 +164,10 @@ class learner : mover<T> {
             const auto x = rows[row];
             ahead -= std::min(ahead, x.size());
             for (fetched = std::max(fetched, i + 1); fetched < count && ahead < values_ahead; ++fetched) {
-                const auto soon = rows[which.row(fetched, all)];
+                const std::size_t next = which.row(fetched, all);
+                const auto soon = rows[next];
                 soon.prefetch();
+                prefetch(which.labels.data() + next);
                 ahead += soon.size();
             }
             const double importance = plain ? 1 : which.importance_of(row);

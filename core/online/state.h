@@ -100,6 +100,13 @@ class state {
         settled[f] = now;
     }
 
+    // Pays what all weights owe.
+    void settle_all() {
+        for (std::size_t f = 0; f < settled.size(); ++f) settle(f);
+        settled.assign(settled.size(), 0);
+        owed.clear();
+    }
+
     // The weights of a feature, or of the bias, as they are now or on average, with all debts paid: `columns` numbers.
     void read(std::size_t f, bool averaged, T* out) const {
         for (std::size_t k = 0; k < columns(); ++k) {
@@ -162,11 +169,6 @@ class state {
         const double v = weight.v[at];
         const double own = adagrad() ? own_rate(weight.squares[at]) : 1;
         return how.penalty == penalty::l1 ? owed.l1(v, own, from) : owed.l2(v, own * how.strength, from);
-    }
-    void settle_all() {
-        for (std::size_t f = 0; f < settled.size(); ++f) settle(f);
-        settled.assign(settled.size(), 0);
-        owed.clear();
     }
     // Folds a small scale into the weights before it costs precision.
     void rescale() {

@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -12,12 +13,14 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/order.h"
 #include "base/state_checks.h"
 #include "online/loops.h"
+#include "online/mixing.h"
 #include "online/state.h"
 #include "online/weights.h"
 #include "python/numpy.h"
@@ -416,11 +419,72 @@ nb::class_<shared_state<T>> bind_learner(nb::module_& m, const std::string& bits
         .def("set_state", &set_state<T>, "state"_a);
 }
 
+// The arrays of changes: places, moves, sums and squares.
+using change_arrays = std::tuple<array<std::uint32_t, 1>, array<double, 1>, array<double, 1>, array<double, 1>>;
+
+changes_view changes_in(const change_arrays& from) {
+    const auto& [places, moved, sums, squares] = from;
+    return {view(places), view(moved), view(sums), view(squares)};
+}
+nb::tuple to_numpy(changes&& from) {
+    return nb::make_tuple(own(std::move(from.places)), own(std::move(from.moved)), own(std::move(from.sums)),
+                          own(std::move(from.squares)));
+}
+
+template <class T>
+void bind_mixing(nb::class_<shared_state<T>>& learner_class) {
+    using state_type = shared_state<T>;
+    learner_class
+        .def("settle",
+             [](state_type& self) {
+                 nb::gil_scoped_release unlocked;
+                 const std::lock_guard guard(self.busy);
+                 self.settle_all();
+             })
+        .def(
+            "start_part",
+            [](state_type& self, const state_type& base) {
+                nb::gil_scoped_release unlocked;
+                mixing<T>::start(self, base);
+            },
+            "base"_a)
+        .def(
+            "catch_up",
+            [](state_type& self, const state_type& base, const array<std::uint32_t, 1>& places) {
+                nb::gil_scoped_release unlocked;
+                mixing<T>::catch_up(self, base, view(places));
+            },
+            "base"_a, "places"_a.noconvert())
+        .def(
+            "take_changes",
+            [](state_type& self, const state_type& base) {
+                changes found, of_bias;
+                clocks when{};
+                {
+                    nb::gil_scoped_release unlocked;
+                    found = mixing<T>::take(self, base, of_bias, when);
+                }
+                return nb::make_tuple(to_numpy(std::move(found)), to_numpy(std::move(of_bias)),
+                                      nb::make_tuple(when.scale, when.clock, when.time));
+            },
+            "base"_a)
+        .def(
+            "mix",
+            [](state_type& self, const change_arrays& all, const change_arrays& of_bias, double scale, double clock,
+               double time) {
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                mixing<T>::mix(self, changes_in(all), changes_in(of_bias), {scale, clock, time});
+            },
+            "changes"_a, "of_bias"_a, "scale"_a, "clock"_a, "time"_a);
+}
+
 template <class T>
 void bind_arithmetic(nb::module_& m, const std::string& bits) {
     bind_blocks<T>(m, bits);
     auto weights_class = bind_weights<T>(m, bits);
     auto learner_class = bind_learner<T>(m, bits);
+    bind_mixing<T>(learner_class);
     bind_uses<T, sparse_block<T>>(learner_class, weights_class);
     bind_uses<T, dense_block<T>>(learner_class, weights_class);
     m.def(
@@ -470,6 +534,17 @@ NB_MODULE(_core, m) {
     nb::exception<not_finite>(m, "NotFinite", PyExc_ValueError);
     bind_arithmetic<float>(m, "32");
     bind_arithmetic<double>(m, "64");
+    m.def(
+        "merge_changes",
+        [](const change_arrays& a, double share_of_a, const change_arrays& b, double share_of_b) {
+            changes both;
+            {
+                nb::gil_scoped_release unlocked;
+                both = merge(changes_in(a), share_of_a, changes_in(b), share_of_b);
+            }
+            return to_numpy(std::move(both));
+        },
+        "a"_a, "share_of_a"_a, "b"_a, "share_of_b"_a);
     bind_numbers(m);
     bind_rows(m);
     bind_text(m);

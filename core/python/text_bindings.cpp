@@ -457,14 +457,33 @@ numpy<float> score_columns(const shared_scorer& self, const std::vector<text_arr
     return own<float>(std::move(scores), {texts.front().size(), self.by.columns()});
 }
 
-numpy<float> score_text(const shared_scorer& self, const nb::bytes& text) {
-    const std::vector<std::string_view> only{{text.c_str(), text.size()}};
-    std::unique_ptr<float[]> scores;
-    {
-        nb::gil_scoped_release unlocked;
-        scores = score(self, {&only, 1});
+// The scores of some texts, which are strings of Python; none if one of them is not a text in UTF-8.
+nb::object score_strings(const shared_scorer& self, const nb::list& strings) {
+    // As long as a few texts are scored, other threads wait: to let them go on first would take longer.
+    constexpr std::size_t few = 1 << 15;
+    std::vector<nb::object> encoded;
+    std::vector<std::string_view> texts;
+    encoded.reserve(strings.size());
+    texts.reserve(strings.size());
+    std::size_t size = 0;
+    for (const nb::handle one : strings) {
+        PyObject* const bytes = PyUnicode_Check(one.ptr()) ? PyUnicode_AsUTF8String(one.ptr()) : nullptr;
+        if (bytes == nullptr) {
+            PyErr_Clear();
+            return nb::none();
+        }
+        encoded.push_back(nb::steal(bytes));
+        texts.emplace_back(PyBytes_AsString(bytes), static_cast<std::size_t>(PyBytes_Size(bytes)));
+        size += texts.back().size();
     }
-    return own<float>(std::move(scores), {1, self.by.columns()});
+    std::unique_ptr<float[]> scores;
+    if (size <= few) {
+        scores = score(self, {&texts, 1});
+    } else {
+        nb::gil_scoped_release unlocked;
+        scores = score(self, {&texts, 1});
+    }
+    return nb::cast(own<float>(std::move(scores), {texts.size(), self.by.columns()}));
 }
 
 void bind_scorer(nb::module_& m) {
@@ -472,7 +491,7 @@ void bind_scorer(nb::module_& m) {
         nb::class_<shared_scorer>(m, "TextScorer")
             .def(nb::init<const weights<float>&, bool>(), "weights"_a, nb::kw_only(), "unit"_a, nb::keep_alive<1, 2>())
             .def("scores", &score_columns, "columns"_a)
-            .def("scores_of_text", &score_text, "text"_a)
+            .def("scores_of_texts", &score_strings, "texts"_a)
             .def_prop_ro("nbytes", [](const shared_scorer& self) { return self.bytes(); });
     const auto bind_add = [&]<class Vocabulary>(const shared_vocabulary<Vocabulary>*) {
         scorer_class.def(

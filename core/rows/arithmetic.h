@@ -55,20 +55,6 @@ MARKONE_INLINE T sum_straight(std::size_t n, F f) {
     return n < 64 ? sum<8, T>(n, f) : sum<32, T>(n, f);
 }
 
-template <class T>
-MARKONE_INLINE T dot(dense_row<T> x, const T* w) {
-    return sum_straight<T>(x.size(), [&](std::size_t i) { return w[i] * x.value(i); });
-}
-
-MARKONE_INLINE double dot(dense_row<float> x, const double* w) {
-    return sum_straight<double>(x.size(), [&](std::size_t i) { return w[i] * double{x.value(i)}; });
-}
-
-template <class Row>
-MARKONE_INLINE auto length2(Row x) {
-    return sum_straight<typename Row::scalar>(x.size(), [&](std::size_t i) { return x.value(i) * x.value(i); });
-}
-
 // The sparse dot product has eight lanes. With AVX2 they are one or two registers, filled by gather instructions, which
 // the compiler would not use by itself; a feature's number fits in 31 bits (state.h). Lanes beyond the end of the row
 // are masked, and add 0.
@@ -120,6 +106,11 @@ MARKONE_INLINE void each_eight(sparse_row<float, Stored> x, Add add) {
 }
 
 // The sum of eight lanes, as `fold` adds them.
+MARKONE_INLINE float folded(__m256 lanes) {
+    __m128 four = _mm_add_ps(_mm256_castps256_ps128(lanes), _mm256_extractf128_ps(lanes, 1));
+    four = _mm_add_ps(four, _mm_movehl_ps(four, four));
+    return _mm_cvtss_f32(_mm_add_ss(four, _mm_movehdup_ps(four)));
+}
 MARKONE_INLINE double folded(__m256d low, __m256d high) {
     const __m256d four = _mm256_add_pd(low, high);
     const __m128d two = _mm_add_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
@@ -133,9 +124,7 @@ MARKONE_INLINE float dot(sparse_row<float, Stored> x, const float* w) {
     each_eight(x, [&](__m256i at, __m256 values, __m256 mask) {
         lanes = _mm256_add_ps(lanes, _mm256_mul_ps(_mm256_mask_i32gather_ps(zero, w, at, mask, 4), values));
     });
-    __m128 four = _mm_add_ps(_mm256_castps256_ps128(lanes), _mm256_extractf128_ps(lanes, 1));
-    four = _mm_add_ps(four, _mm_movehl_ps(four, four));
-    return _mm_cvtss_f32(_mm_add_ss(four, _mm_movehdup_ps(four)));
+    return folded(lanes);
 }
 
 // Four stored values as doubles, or the first of them, with zeros after them.
@@ -155,6 +144,14 @@ MARKONE_INLINE __m256d four_doubles(const std::uint8_t* from) {
 }
 MARKONE_INLINE __m256d first_doubles(const std::uint8_t* from, std::size_t count, __m256i) {
     return widened_four(static_cast<std::uint32_t>(first_bytes(from, count)));
+}
+
+MARKONE_INLINE __m256d four_doubles(const float* from) {
+    return _mm256_cvtps_pd(_mm_loadu_ps(from));
+}
+MARKONE_INLINE __m256d first_doubles(const float* from, std::size_t, __m256i mask) {
+    const __m256i even = _mm256_permutevar8x32_epi32(mask, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6));
+    return _mm256_cvtps_pd(_mm_maskload_ps(from, _mm256_castsi256_si128(even)));
 }
 
 template <class Stored>
@@ -214,7 +211,64 @@ MARKONE_INLINE double exact_dot(sparse_row<float> x, const float* w) {
     each_eight(x, add);
     return folded(low, high);
 }
+
+// a[0] * b[0] + ... + a[n-1] * b[n-1], as sum<8 * registers> adds it. The compiler would add the last products one by
+// one, in memory.
+template <std::size_t registers, class A, class B>
+MARKONE_INLINE float added_products(const A* a, const B* b, std::size_t n, float) {
+    __m256 part[registers];
+    for (auto& lanes : part) lanes = _mm256_setzero_ps();
+    const auto add = [](__m256& lanes, __m256 x, __m256 y) { lanes = _mm256_add_ps(lanes, _mm256_mul_ps(x, y)); };
+    std::size_t i = 0;
+    for (; i + 8 * registers <= n; i += 8 * registers)
+        for (std::size_t r = 0; r < registers; ++r)
+            add(part[r], eight_floats(a + i + 8 * r), eight_floats(b + i + 8 * r));
+    for (std::size_t r = 0; r < registers && i < n; ++r, i += 8) {
+        const std::size_t left = std::min(n - i, std::size_t{8});
+        if (left == 8) {
+            add(part[r], eight_floats(a + i), eight_floats(b + i));
+        } else {
+            const __m256i mask = first_lanes(left);
+            add(part[r], first_floats(a + i, left, mask), first_floats(b + i, left, mask));
+        }
+    }
+    for (std::size_t width = registers / 2; width > 0; width /= 2)
+        for (std::size_t r = 0; r < width; ++r) part[r] = _mm256_add_ps(part[r], part[r + width]);
+    return folded(part[0]);
+}
+template <std::size_t registers, class A, class B>
+MARKONE_INLINE double added_products(const A* a, const B* b, std::size_t n, double) {
+    __m256d part[2 * registers];
+    for (auto& lanes : part) lanes = _mm256_setzero_pd();
+    const auto add = [](__m256d& lanes, __m256d x, __m256d y) { lanes = _mm256_add_pd(lanes, _mm256_mul_pd(x, y)); };
+    std::size_t i = 0;
+    for (; i + 8 * registers <= n; i += 8 * registers)
+        for (std::size_t r = 0; r < 2 * registers; ++r)
+            add(part[r], four_doubles(a + i + 4 * r), four_doubles(b + i + 4 * r));
+    for (std::size_t r = 0; r < 2 * registers && i < n; ++r, i += 4) {
+        const std::size_t left = std::min(n - i, std::size_t{4});
+        if (left == 4) {
+            add(part[r], four_doubles(a + i), four_doubles(b + i));
+        } else {
+            const __m256i mask = _mm256_cvtepi32_epi64(_mm256_castsi256_si128(first_lanes(left)));
+            add(part[r], first_doubles(a + i, left, mask), first_doubles(b + i, left, mask));
+        }
+    }
+    for (std::size_t width = registers; width > 1; width /= 2)
+        for (std::size_t r = 0; r < width; ++r) part[r] = _mm256_add_pd(part[r], part[r + width]);
+    return folded(part[0], part[1]);
+}
+
+template <class Sum, class A, class B>
+MARKONE_INLINE Sum sum_of_products(const A* a, const B* b, std::size_t n) {
+    return n < 64 ? added_products<1>(a, b, n, Sum{}) : added_products<4>(a, b, n, Sum{});
+}
 #else
+template <class Sum, class A, class B>
+MARKONE_INLINE Sum sum_of_products(const A* a, const B* b, std::size_t n) {
+    return sum_straight<Sum>(n, [&](std::size_t i) { return static_cast<Sum>(a[i]) * static_cast<Sum>(b[i]); });
+}
+
 template <class T, class Stored>
 MARKONE_INLINE T dot(sparse_row<T, Stored> x, const T* w) {
     return sum<8, T>(x.size(), [&](std::size_t i) { return w[x.feature(i)] * x.value(i); });
@@ -229,8 +283,21 @@ MARKONE_INLINE double exact_dot(sparse_row<float> x, const float* w) {
 }
 #endif
 
+template <class T>
+MARKONE_INLINE T dot(dense_row<T> x, const T* w) {
+    return sum_of_products<T>(x.values, w, x.size());
+}
+MARKONE_INLINE double dot(dense_row<float> x, const double* w) {
+    return sum_of_products<double>(x.values, w, x.size());
+}
+
+template <class Row>
+MARKONE_INLINE auto length2(Row x) {
+    return sum_of_products<typename Row::scalar>(x.values, x.values, x.size());
+}
+
 MARKONE_INLINE double exact_dot(dense_row<float> x, const float* w) {
-    return sum_straight<double>(x.size(), [&](std::size_t i) { return double{w[i]} * double{x.value(i)}; });
+    return sum_of_products<double>(x.values, w, x.size());
 }
 template <class Row>
 MARKONE_INLINE double exact_dot(Row x, const double* w) {

@@ -6,6 +6,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from markone.cluster.report import PartsReport
+    from markone.cluster.scoring import predict_files
     from markone.data.read import read
     from markone.data.source import Source
     from markone.errors import DataError, LimitError, MarkoneError, MarkoneWarning, ModelFileError, SettingsError
@@ -73,6 +75,7 @@ __all__ = [
     "ModelFileError",
     "NaiveBayes",
     "Parser",
+    "PartsReport",
     "Perceptron",
     "Settings",
     "SettingsError",
@@ -92,6 +95,7 @@ __all__ = [
     "lecture",
     "load",
     "margins",
+    "predict_files",
     "read",
     "trace",
     "train",
@@ -109,6 +113,8 @@ HOMES = {
     "MLP": "markone.estimators",
     "NaiveBayes": "markone.estimators",
     "Perceptron": "markone.estimators",
+    "PartsReport": "markone.cluster.report",
+    "predict_files": "markone.cluster.scoring",
     "Audit": "markone.experiments.findings",
     "audit": "markone.experiments.auditing",
     "Comparison": "markone.experiments.comparing",

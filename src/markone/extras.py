@@ -11,6 +11,8 @@ EXTRAS = {
     "pyarrow": ("pyarrow", "tables", "to read tables and files, and to train"),
     "sklearn": ("scikit-learn", "sklearn", "for the estimators and experiments"),
     "scipy": ("SciPy", "sklearn", "for certificates and experiments"),
+    "distributed": ("Dask", "dask", "to work on a cluster of Dask"),
+    "ray": ("Ray", "ray", "to work on a cluster of Ray"),
 }
 """For each module the name of its package, the extra that installs it, and what it is for."""
 

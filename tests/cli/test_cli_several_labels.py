@@ -89,18 +89,17 @@ def test_explanations_and_reports(articles: Path, run: Any) -> None:
         (("train", *CSV, "--tune"), "needs one label for each row"),
         (("train", *CSV, "--rule", "mlp"), "--rule is 'mlp', which cannot learn several labels"),
         (("train", *CSV, "--abstain", "1%"), "--abstain is for rows with one label each"),
-        (("train", *CSV, "--class-weight", "balanced"), "--class-weight is for rows with one label each"),
-        (("train", "train.csv", "--target", "tags", "--from", "a.model"), "--from is for rows with one label each"),
+        (("train", *CSV, "--class-weight", "filn=2"), "--class-weight names 'filn', which is not among the classes"),
         (("train", "train.ft"), "a second label, '__label__food'; --kinds label=set reads lines with several labels"),
-        (("validate", *CSV), "needs one label for each row"),
+        (("validate", *CSV, "--method", "loo"), "--method is 'loo', which is for rows with one label each"),
+        (("validate", *CSV, "--plot", "a.svg"), "--plot draws accuracies of classes"),
         (("compare", *CSV), "needs one label for each row"),
         (("audit", *CSV), "needs one label for each row"),
         (("certify", *CSV), "needs one label for each row"),
         (("evaluate", "a.model", "test.csv", "--margins"), "this model predicts several labels for each row"),
         (("evaluate", "a.model", "test.csv", "--errors", "3"), "this model predicts several labels for each row"),
         (("explain", "a.model", "--plot", "a.svg"), "this model predicts several labels for each row"),
-        (("filter", "a.model", "test.jsonl", "-o", "out"), "predicts several labels for each example"),
-        (("serve", "a.model"), "predicts several labels for each example"),
+        (("filter", "a.model", "test.jsonl", "-o", "out"), "must name the label to keep"),
     ],
 )
 def test_what_is_not_for_several_labels_is_refused(
@@ -108,6 +107,14 @@ def test_what_is_not_for_several_labels_is_refused(
 ) -> None:
     run("train", *CSV, "-o", "a.model", "--quiet")
     assert sentence in run(*words, status=2)
+
+
+def test_training_goes_on_and_folds_are_tested(articles: Path, run: Any) -> None:
+    run("train", *CSV, "-o", "a.model", "--quiet")
+    assert "Learned 3 labels" in run("train", *CSV, "--from", "a.model", "-o", "b.model", "--class-weight", "food=2")
+    said = run("validate", *CSV, "--folds", "3")
+    assert said.startswith("mira: micro F1 ") and "3 folds" in said and "All tests together" in said
+    assert json.loads(run("validate", *CSV, "--folds", "3", "--json"))["rows"] > 0
 
 
 def test_a_training_is_resumed(articles: Path, run: Any) -> None:

@@ -16,7 +16,7 @@ from markone.server import learning
 from markone.server.drift import PageHinkley
 from markone.server.learning import Learning
 from markone.server.service import Service
-from markone.storage.journal import Journal
+from markone.storage.journal import Journal, line_of
 
 from .asking import KINDS, TEXTS, ask, service_of, spam_model
 
@@ -144,6 +144,28 @@ def test_a_torn_last_line_was_never_confirmed(tmp_path: Path) -> None:
     killed(service)
     with pytest.raises(markone.DataError, match="line 2: the journal is damaged"):
         learner(tmp_path / "mail.model")
+
+
+def test_a_journal_with_other_entries_is_refused(tmp_path: Path) -> None:
+    """The checksums are right, but the entries are not those of a service."""
+    spam_model(tmp_path / "mail.model", rule="mira")
+    service = learner(tmp_path / "mail.model")
+    learn(service, MORE, LABELS)
+    killed(service)
+    journal = tmp_path / "mail.model.journal"
+    start, entry = (json.loads(line[17:]) for line in journal.read_bytes().splitlines())
+    for first, second in (
+        (start, {**entry, "labels": 3}),
+        (start, {}),
+        (start, [1]),
+        ({**start, "drift": None}, entry),
+        ({**start, "learned": "x"}, entry),
+        ({**start, "snapshot": "../../other.model"}, entry),
+        ({"format": 1}, entry),
+    ):
+        journal.write_bytes(line_of(first) + line_of(second))
+        with pytest.raises(markone.DataError, match="journal|there is no model"):
+            learner(tmp_path / "mail.model")
 
 
 def test_a_journal_of_another_model_is_refused(tmp_path: Path) -> None:

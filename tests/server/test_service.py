@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,37 @@ def people(folder: Path) -> markone.Model:
 
 
 # ---- predictions
+
+
+def test_several_labels_are_answered_as_lists(tmp_path: Path) -> None:
+    texts = ["free money now", "cheap free offer", "see you at lunch", "free lunch with a friend"] * 20
+    labels = [["shop"], ["shop"], ["food"], ["food", "shop"]] * 20
+    model = markone.train(texts, target=labels)
+    model.save(tmp_path / "mail.model")
+    service = service_of(tmp_path)
+    asked = ["a free lunch", "see a friend", "money", "."]
+    found = ask(service, "POST", "/predict", {"texts": asked}).json["predictions"]
+    assert [tuple(one["label"]) for one in found] == model.predict(asked) and len(
+        {len(one["label"]) for one in found}
+    ) > 1
+    likely = model.probabilities(asked)
+    assert [[*one["probabilities"].values()] for one in found] == [pytest.approx(row) for row in likely.tolist()]
+    lines = ask(service, "POST", "/predict", {"texts": asked}, accept="text/csv").body.decode().splitlines()
+    assert lines[0].startswith("prediction,") and len(lines) == 5
+    said = ask(service, "POST", "/explain", {"text": "a free lunch"}).json
+    assert said["prediction"] in model.predict("a free lunch") and said["against"] == f"not {said['supports']}"
+    for label in model.classes:
+        one = ask(service, "POST", "/explain", {"text": "money", "label": label}).json
+        assert one["supports"] == label and (one["prediction"] == label) == (label in model.predict("money"))
+    wrong = ask(service, "POST", "/explain", {"text": "money", "label": "shops"})
+    assert wrong.status == 422 and "there is no such label" in wrong.json["detail"]
+    tensor = {"name": "text", "shape": [2], "datatype": "BYTES", "data": asked[:2]}
+    outputs = ask(service, "POST", "/v2/models/mail/infer", {"inputs": [tensor]}).json["outputs"]
+    assert outputs[0]["data"] == [";".join(own) for own in model.predict(asked[:2])]
+    assert outputs[1]["shape"] == [2, 2]
+    assert ask(service, "POST", "/invocations", {"inputs": asked}).json["predictions"] == [
+        *map(list, model.predict(asked))
+    ]
 
 
 def test_a_text_and_texts_get_what_the_model_says(service: Service, mail: markone.Model) -> None:
@@ -557,3 +589,35 @@ def test_a_row_with_lists_is_one_row_and_is_refused_for_a_text(tmp_path: Path, r
     for path in ("/predict", "/explain"):
         reply = ask(service, "POST", path, {"row": row})
         assert reply.status == 422 and "column 'text'" in reply.json["detail"], reply.json
+
+
+def test_many_names_that_no_model_uses_cost_little(service: Service, people: markone.Model) -> None:
+    """Each name in any row would become a column of all rows."""
+    one = {"age": 40, "job": "cook", "happy": True}
+    rows = [{**one, **{f"k{i}_{k}": 1 for k in range(30)}} for i in range(1000)]
+    columns = {name: [value] for name, value in [*one.items(), *((f"k{i}", 1) for i in range(30_000))]}
+    began = time.process_time()
+    label = people.predict(one)
+    for path, asked in (
+        ("/predict", {"rows": rows}),
+        ("/predict", {"columns": columns}),
+        ("/predict", {"row": {**rows[0], "deep": {f"k{i}": 1 for i in range(30_000)}}}),
+    ):
+        reply = ask(service, "POST", path, {"model": "people", **asked})
+        assert reply.status == 200 and reply.json["predictions"][0]["label"] == label
+    assert ask(service, "POST", "/explain", {"model": "people", "row": {**rows[0], **rows[1]}}).status == 200
+    lines = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    assert len(ask(service, "POST", "/predict?model=people", lines, kind="application/x-ndjson").lines) == 1000
+    assert ask(service, "POST", "/invocations?model=people", {"instances": rows}).status == 200
+    wide = ",".join(["age", "job", *(f"k{i}" for i in range(20_000))])
+    assert ask(service, "POST", "/invocations?model=people", wide.encode() + b"\n1,a\n", kind="text/csv").status == 413
+    assert time.process_time() - began < 10  # it took minutes, and gigabytes
+    strangers = ask(service, "POST", "/predict", {"model": "people", "row": {f"k{i}": 1 for i in range(100)}})
+    assert strangers.status == 422 and "needs the column" in strangers.json["detail"]
+
+
+def test_a_line_in_tiny_pieces_is_joined_once(service: Service, mail: markone.Model) -> None:
+    line = json.dumps("free " * 2_000).encode() + b"\n" + json.dumps(TEXTS[0]).encode()
+    pieces = [line[at : at + 1] for at in range(len(line))]
+    reply = ask(service, "POST", "/predict?model=mail&version=1", pieces=pieces, kind="application/x-ndjson")
+    assert [one["label"] for one in reply.lines] == list(mail.predict(["free " * 2_000, TEXTS[0]]))

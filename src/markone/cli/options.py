@@ -262,7 +262,9 @@ def tracing_options() -> Any:
     """Return the options of `markone trace`, which holds out no rows."""
     from markone.theory.tracing import USUAL_ORDER, USUAL_TRACED
 
-    return settings_options({"rule": USUAL_TRACED, "order": USUAL_ORDER}, without=("holdout", "patience"))
+    return settings_options(
+        {"rule": USUAL_TRACED, "order": USUAL_ORDER}, without=("holdout", "patience", "partitions", "mixing")
+    )
 
 
 def validating_options() -> Any:

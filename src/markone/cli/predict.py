@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from markone.cli.options import FileName, Flag, Reading, WholeNumber, columns_to_keep, given
-from markone.cli.shared_options import ModelFile, NoProgress, Out
-from markone.errors import NoDataError, SettingsError
+from markone.cli.shared_options import Cluster, ModelFile, NoProgress, Out
+from markone.errors import NoDataError, Setting, SettingsError
 
 
 def predict(
@@ -15,7 +15,9 @@ def predict(
     /,
     *,
     out: Out = None,
-    output: Literal["labels", "csv", "jsonl"] | None = None,
+    output: Literal["labels", "csv", "jsonl", "parquet"] | None = None,
+    parts: FileName | None = None,
+    cluster: Cluster = None,
     keep: str | None = None,
     scores: Flag = False,
     probabilities: Flag = False,
@@ -36,6 +38,8 @@ def predict(
 
     `markone predict reviews.model new.csv --output jsonl --scores`
 
+    `markone predict reviews.model "crawl/*.parquet" --parts predicted --output parquet`
+
     `echo "not a good film" | markone predict reviews.model -`
 
     Parameters
@@ -44,8 +48,12 @@ def predict(
         A file, a pattern, a folder, or - for standard input. Standard input has one text per line for a model of texts,
         and the format of the training data for other models.
     output
-        The output format: labels, one per line; or csv or jsonl (JSON lines), with a column `prediction`. By default,
-        the name of the output file decides; without one, labels, or csv if there are more columns to write.
+        The output format: labels, one per line; or csv or jsonl (JSON lines), with a column `prediction`; for --parts
+        also parquet. By default, the name of the output file decides; without one, labels, or csv if there are more
+        columns to write.
+    parts
+        Write the predictions for each file to a file of its own in this folder, such as part-00017.csv. If the command
+        is interrupted or killed, start it again: parts that are there are not made again.
     keep
         Columns of the data to copy to the output, before the prediction: a,b,c or all.
     scores
@@ -57,6 +65,16 @@ def predict(
         The number of threads that read and predict. The default is one per core, but one for standard input, so that
         each line is answered immediately.
     """
+    if parts is not None:
+        predict_parts(model, data, parts, output, keep, scores, probabilities, cluster, threads, quiet, reading, out)
+        return
+    if cluster is not None:
+        raise SettingsError(
+            "cluster", ("is for many files, each of which becomes a part; set ", Setting("parts", "out"))
+        )
+    if output == "parquet":
+        raise SettingsError("output", ("can be parquet only for parts; set ", Setting("parts", "out")))
+
     from markone.cli.models import check_kind
     from markone.cli.output import check_not_read, opened, output_format
     from markone.cli.progress import watched
@@ -89,3 +107,56 @@ def predict(
         from markone.cli.report import bad_lines
 
         bad_lines(source.bad)
+
+
+def predict_parts(
+    model: str,
+    data: str,
+    parts: str,
+    output: Any,
+    keep: str | None,
+    scores: bool,
+    probabilities: bool,
+    cluster: str | None,
+    threads: int | None,
+    quiet: bool,
+    reading: Reading | None,
+    out: str | None,
+) -> None:
+    """Predict many files, each into a part."""
+    from markone.cli.models import check_kind
+    from markone.cli.progress import wished
+    from markone.cli.reading import options_like
+    from markone.cli.terminal import say
+    from markone.cluster.scoring import predict_files
+    from markone.data.files import STANDARD_INPUT
+    from markone.learning.progress import progress_of
+    from markone.model.model import load
+
+    if out is not None:
+        raise SettingsError("out", ("names one file, and the parts are files in a folder; leave it out"))
+    if data == STANDARD_INPUT:
+        raise SettingsError("parts", "is for files, not for standard input")
+    check_kind(model, "classifier", "use", data)
+    predictor = load(model)
+    options = options_like(data, predictor, given(reading), target=None, with_labels=False)
+    more = keep is not None or scores or probabilities
+    bar = progress_of(wished(quiet=quiet))
+    try:
+        report = predict_files(
+            predictor,
+            data,
+            parts,
+            output=output or ("csv" if more else "labels"),
+            keep=columns_to_keep(keep),
+            scores=scores,
+            probabilities=probabilities,
+            reading={name: value for name, value in options.items() if value is not None},
+            cluster=cluster,
+            threads=threads,
+            seen=bar.read,
+        )
+    finally:
+        bar.close()
+    if not quiet:
+        say(report)

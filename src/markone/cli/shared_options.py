@@ -113,6 +113,14 @@ Resume = Annotated[
     ),
 ]
 
+Cluster = Annotated[
+    str | None,
+    Parameter(
+        help="Work on a cluster: the address of a Dask scheduler, such as tcp://host:8786, or of a Ray cluster, such "
+        "as ray://host:10001. Files must have the same path on all machines. The result does not depend on it."
+    ),
+]
+
 # ---- how rows are split into training rows and test rows
 
 SPLITS = (

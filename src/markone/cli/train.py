@@ -11,6 +11,7 @@ from markone.cli.progress import wished
 from markone.cli.shared_options import (
     Checkpoint,
     Classes,
+    Cluster,
     Files,
     Importance,
     Json,
@@ -61,6 +62,7 @@ def train(
     importance: Importance = None,
     threads: Threads = None,
     memory: str | None = None,
+    cluster: Cluster = None,
     plot: Plot = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -90,6 +92,8 @@ def train(
     `markone train reviews.csv --target label --plot training.html`
 
     `markone train articles.csv --target topics --kinds topics=set`
+
+    `markone train "crawl/*.jsonl" --target label --partitions 8 --cluster tcp://host:8786`
 
     Without data, --start makes a model from weights in a file. They are weights of words, unless --kinds names columns:
 
@@ -135,7 +139,7 @@ def train(
     if not data and start is not None:
         need_data = {"tune": tune, "from": from_model, "checkpoint": checkpoint, "minutes": minutes, "resume": resume}
         refuse_without_data({**need_data, "bounds": bounds, "importance": importance, "plain": plain})
-        refuse_without_data({"threshold": threshold, "abstain": abstain})
+        refuse_without_data({"threshold": threshold, "abstain": abstain, "cluster": cluster})
         check_path(path := out or default_name([start]), [start, *filter(None, [features, test])])
         check_picture(plot, start, features, test, written=[path])
         model = model_from_weights(start, {**chosen, **order}, features, target, given(reading))
@@ -162,7 +166,7 @@ def train(
     def learn_from(checkpoints: Checkpoints, resumed: Any) -> Model:
         kept: dict[str, Any] = {"checkpoint": checkpoints, "resume": resumed, "progress": wished(quiet=quiet)}
         more: dict[str, Any] = {"bounds": bounds, "scaled": scaled, "plain": plain, **kept, **resources, **order}
-        more |= {"threshold": threshold, "abstain": abstain}
+        more |= {"threshold": threshold, "abstain": abstain, "cluster": cluster}
         return learn(source, features=spec, from_model=base, **more, **chosen)
 
     model = learn_and_save(learn_from, path, Keeping(checkpoint, minutes, resume, final, quiet))

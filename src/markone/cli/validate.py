@@ -80,6 +80,7 @@ def validate(
     from markone.cli.report import show
     from markone.experiments.curve import learning_curve
     from markone.experiments.validating import validate as test
+    from markone.experiments.validation import Validation
 
     check_picture(plot, *data, features)
     if curve and method not in (None, "holdout"):
@@ -107,7 +108,10 @@ def validate(
         save_picture(plot, lambda: of_learning_curve(by_rows), f"{by_rows.name} on {source.name}")
         show(by_rows, source, json=json)
         return
+    if plot is not None and source.several:
+        raise SettingsError("plot", "draws accuracies of classes, but here rows can have several labels; leave it out")
     folds = USUAL_FOLDS if folds is None else folds
     validation = test(source, method=method or "kfold", folds=folds, plain=plain, **how)
-    save_picture(plot, lambda: of_validation(validation), f"{validation.name} on {source.name}")
+    if isinstance(validation, Validation):
+        save_picture(plot, lambda: of_validation(validation), f"{validation.name} on {source.name}")
     show(validation, source, json=json)

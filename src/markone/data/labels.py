@@ -15,6 +15,8 @@ from markone.data.source import UNLABELLED, Label
 from markone.errors import DataError, Setting
 
 MOST_FRACTIONS = 20
+LISTS = (list, tuple, set, frozenset, np.ndarray)
+"""The types of several labels of a row."""
 
 
 class LabelList(list[Label]):
@@ -58,10 +60,11 @@ class Labels:
 
     def numbers_of(self, values: Any) -> NDArray[np.int32]:
         """The numbers of a sequence of labels, or of lists of labels."""
-        if isinstance(values, list | tuple) and any(map(is_list, values)):
+        kinds = {*map(type, values)} if isinstance(values, list | tuple) else set()
+        if any(issubclass(kind, LISTS) for kind in kinds):
             self.values.several = True
             return np.fromiter((self.number(labels_in(value)) for value in values), np.int32, len(values))
-        if isinstance(values, list) and {*map(type, values)} in ({str}, {int}):
+        if isinstance(values, list) and kinds in ({str}, {int}):
             # Each different label is looked at once.
             known = {value: self.number(plain(value)) for value in dict.fromkeys(values)}
             return np.fromiter(map(known.__getitem__, values), np.int32, len(values))
@@ -95,7 +98,7 @@ class KnownLabels:
 
 def is_list(value: Any) -> bool:
     """Whether a value is a list of labels, not a label."""
-    return isinstance(value, list | tuple | set | frozenset | np.ndarray)
+    return isinstance(value, LISTS)
 
 
 def labels_in(value: Any) -> tuple[Label, ...] | None:

@@ -174,7 +174,7 @@ class RowStore:
 
     def window(self, pieces: NDArray[np.int64]) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
         """A block with the rows of some pieces, and the numbers of these rows in the block and in the store."""
-        numbers = self.rows_of(pieces)
+        numbers = rows_of(self.starts, pieces)
         if self._whole is not None:
             return self._whole, numbers, numbers
         matrix = self._read([piece for i in pieces if isinstance(piece := self._pieces[i], Filed)])
@@ -184,12 +184,27 @@ class RowStore:
 
     def rows_of(self, pieces: NDArray[np.int64]) -> NDArray[np.int64]:
         """The numbers of the rows of some pieces."""
-        return np.concatenate([np.arange(self.starts[i], self.starts[i + 1]) for i in pieces])
+        return rows_of(self.starts, pieces)
 
     def windows(self, order: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """The pieces in the given order, in windows."""
-        for start in range(0, len(order), WINDOW_PIECES):
-            yield order[start : start + WINDOW_PIECES]
+        return windows_of(order)
+
+    def lengths(self) -> NDArray[np.int64]:
+        """How many values each row has."""
+        if self._whole is not None:
+            matrix = self._whole.matrix
+            return np.diff(matrix.indptr) if isinstance(matrix, Sparse) else np.full(len(self), matrix.shape[1])
+        assert self._file is not None
+        found = []
+        for piece in self._pieces:
+            assert isinstance(piece, Filed)
+            lengths = np.full(piece.rows, piece.width)
+            if not piece.dense:
+                self._file.read_into(ends := np.empty(piece.rows, np.int64), piece.offset)
+                lengths = np.diff(ends, prepend=0)
+            found.append(lengths)
+        return np.concatenate(found)
 
     def _read(self, pieces: list[Filed], empty: Callable[[Any, Any], NDArray[Any]] = np.empty) -> Matrix:
         assert self._file is not None
@@ -225,6 +240,68 @@ class RowStore:
         self._pieces, self._whole = [], None
         if self._file is not None:
             self._file.close()
+
+
+class PartOfStore:
+    """The rows of a store from `start` to `end`, as a store of their own.
+
+    Its pieces depend on its rows alone: a piece ends with the row that completes its number of values. The rows are
+    therefore visited in the same order wherever they are stored.
+    """
+
+    def __init__(self, store: RowStore, lengths: NDArray[np.int64], start: int, end: int) -> None:
+        """`lengths` are those of all rows of the store."""
+        self._store = store
+        self._start = start
+        self.labels = store.labels[start:end]
+        self.held_out = store.held_out[start:end]
+        self.importance = None if store.importance is None else store.importance[start:end]
+        values = np.concatenate([[0], np.cumsum(lengths[start:end])])
+        self.values = int(values[-1])
+        ends = [0]
+        while ends[-1] < end - start:
+            full = int(np.searchsorted(values, values[ends[-1]] + PIECE_VALUES))
+            ends.append(min(max(full, ends[-1] + 1), end - start))
+        self.starts = np.array(ends)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def pieces(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def whole(self) -> Block | None:
+        """The block with these rows and all others of the store, if they are in memory."""
+        return self._store.whole
+
+    def window(self, pieces: NDArray[np.int64]) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
+        """A block with the rows of some pieces, and the numbers of these rows in the block and in this part."""
+        numbers = self.rows_of(pieces)
+        rows = numbers + self._start
+        if self._store.whole is not None:
+            return self._store.whole, rows, numbers
+        filed = np.unique(np.searchsorted(self._store.starts, rows, side="right") - 1)
+        block, _, anywhere = self._store.window(filed)
+        return block, np.searchsorted(anywhere, rows), numbers
+
+    def rows_of(self, pieces: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The numbers of the rows of some pieces."""
+        return rows_of(self.starts, pieces)
+
+    def windows(self, order: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        """The pieces in the given order, in windows."""
+        return windows_of(order)
+
+
+def rows_of(starts: NDArray[np.int64], pieces: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(0, np.int64), *(np.arange(starts[i], starts[i + 1]) for i in pieces)])
+
+
+def windows_of(order: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    for start in range(0, len(order), WINDOW_PIECES):
+        yield order[start : start + WINDOW_PIECES]
 
 
 def stored(matrix: Matrix) -> int:

@@ -87,7 +87,9 @@ class LinearClassifier(Classifier):
             if weights is not None and not weights.any():
                 raise DataError("the weights of all examples are zero: there is nothing to learn from")
             settings = self._settings(float(matrix.shape[0] if weights is None else weights.sum()))
-            learner = learner_of_sets(settings, sets, lambda: self._make(settings, matrix.shape[1], 2, matrix.dtype))
+            learner = learner_of_sets(
+                settings, sets, [*range(len(sets))], lambda: self._make(settings, matrix.shape[1], 2, matrix.dtype)
+            )
             block = Block.of(as_matrix(matrix, learner.dtype), numbers, weights)
             history = teach(learner, block, progress=progress_of(bool(self.verbose)))
             self.classes_, self._learner, self.history_ = np.arange(len(sets)), learner, history

@@ -129,7 +129,7 @@ class Comparison(Shown):
     @property
     def best(self) -> Contender | None:
         """The recommended contender, which is a rule of Markone: `train(source, **best.settings)` uses it. It is the
-        simplest of those that are as good as the most accurate one."""
+        most accurate one, or the default of `train` if that is as good."""
         return recommended([contender for contender in self.contenders if contender.rule is not None])
 
     def __getitem__(self, name: str) -> Contender:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -120,12 +120,18 @@ def numbers_answered(learner: Learner, rows: FoldRows) -> Answer:
     return Answer(learner.scores(as_rows(rows.tested))[:, 0].astype(np.float64), None, seconds, history)
 
 
-def taught(learner: Learner, rows: FoldRows) -> tuple[History, float]:
+Measure = Callable[[int], tuple[float | None, float | None]]
+"""Returns the accuracies of the last and of the averaged weights after a pass."""
+
+
+def taught(learner: Learner, rows: FoldRows, measure: Measure | None = None) -> tuple[History, float]:
     """Train on the training rows. In the history, held-out accuracy is the accuracy on the test rows.
 
-    It does not influence the training: patience uses rows that are held out from the training rows.
+    It does not influence the training: patience uses rows that are held out from the training rows. By default, the
+    last and the averaged weights are both measured.
     """
     tested = rows.tested_block
+    measure = measure or (lambda epoch: accuracies(learner, iter([tested])))
     looks: dict[int, tuple[float | None, float | None]] = {}
     spent, next_look = 0.0, 1.0
 
@@ -134,7 +140,7 @@ def taught(learner: Learner, rows: FoldRows) -> tuple[History, float]:
         if result.epoch < next_look:
             return
         start = time.perf_counter()
-        looks[result.epoch] = accuracies(learner, iter([tested]))
+        looks[result.epoch] = measure(result.epoch)
         next_look = result.epoch + 1 if result.epoch < ALL_MEASURED else MEASURED_AGAIN * result.epoch
         spent += time.perf_counter() - start
 
@@ -144,7 +150,7 @@ def taught(learner: Learner, rows: FoldRows) -> tuple[History, float]:
     if history.stopped == "interrupted":
         raise KeyboardInterrupt
     if history.passes and learner.settings.patience is None and len(history) not in looks:
-        looks[len(history)] = accuracies(learner, iter([tested]))
+        looks[len(history)] = measure(len(history))
     history.passes = [
         replace(one, holdout_last=last, holdout_averaged=averaged)
         for one in history

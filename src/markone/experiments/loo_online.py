@@ -60,6 +60,8 @@ def why_not(settings: Settings) -> SettingsError | None:
         )
     if settings.holdout > 0:
         return SettingsError("holdout", "must be 0: leaving out a row changes which rows are held out")
+    if settings.partitions > 1:
+        return SettingsError("partitions", "must be 1: leaving out a row changes which rows are in which partition")
     if settings.patience is not None:
         return SettingsError("patience", "must be None: the loss of a row may decide when to stop")
     return None

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.checks import check_named, switch
+from markone.data.blocks import Block
 from markone.errors import DataError, MarkoneError, SettingsError
 from markone.experiments.contenders import settings_for, taught
 from markone.experiments.folds import FoldRows, divided
@@ -194,6 +195,30 @@ class Final:
     """How often each test row was classified correctly, as a share of the repeats."""
 
 
+@dataclass(frozen=True)
+class Look:
+    """The result of a candidate after a pass."""
+
+    epoch: int
+    right: NDArray[np.bool_]
+    """Which test rows were classified correctly."""
+    seconds: float
+
+
+class Looks:
+    """Looks at a learner after its passes, with the weights that it would use."""
+
+    def __init__(self, learner: Learner, tested: Block, start: float) -> None:
+        self.learner, self.tested, self.start = learner, tested, start
+        self.found: dict[int, Look] = {}
+
+    def __call__(self, epoch: int) -> tuple[float | None, float | None]:
+        right = self.learner.right(self.tested)
+        self.found[epoch] = Look(epoch, right, time.perf_counter() - self.start)
+        share = float(right.mean())
+        return (None, share) if self.learner.settings.average else (share, None)
+
+
 class TuningSearch:
     """Rounds of trials, each with fewer candidates, more rows and more passes, and a final."""
 
@@ -220,6 +245,8 @@ class TuningSearch:
         self._rows: dict[str, FoldRows] = {}
         self._before: tuple[tuple[str, int], Learner] | None = None
         """The last learner, with its features and number of rows, if the next trial can start from it."""
+        self._looks: dict[int, dict[int, Look]] = {}
+        """What each candidate that was trained on all training rows had learned after its passes."""
         self._passes: dict[int, int] = {}
         """The number of passes of candidates for which another number than the default is better."""
 
@@ -386,8 +413,11 @@ class TuningSearch:
 
     def finals(self, candidates: list[Candidate], progress: StepProgress | bool | None) -> list[Final]:
         """Compare candidates on the same rows."""
-        splits = self.plan.divide(len(self.sample), self.sample.strata)[0]
-        self._rows.clear()
+        if self.plan.method == "holdout":
+            splits = [self.split]  # as in the rounds, and so with the same rows
+        else:
+            splits = self.plan.divide(len(self.sample), self.sample.strata)[0]
+            self._rows.clear()
         number = 1 + max((trial.round for trial in self.trials), default=0)
         right = np.zeros((len(candidates), len(self.sample)))
         tests = np.zeros(len(self.sample))
@@ -400,17 +430,15 @@ class TuningSearch:
                     told.step(f"final: {candidates[i].settings.rule}")
                     if reasons[i] is not None:
                         continue
-                    start = time.perf_counter()
-                    try:
-                        rows = self.rows(candidates[i], split)
-                        learner = new_learner(candidates[i].settings, rows.features, rows.classes, [rows.block])
-                        passes[i] = len(teach(learner, rows.block))
-                    except MarkoneError as error:
-                        reasons[i] = str(error)
-                        continue
-                    found = learner.predict(rows.tested_block.rows)
-                    right[i, split.tested] += found == rows.tested_truth
-                    seconds[i] += time.perf_counter() - start
+                    if (look := self.known(candidates[i])) is None:
+                        try:
+                            look = self.look(candidates[i], split)
+                        except MarkoneError as error:
+                            reasons[i] = str(error)
+                            continue
+                    right[i, split.tested] += look.right
+                    passes[i] = look.epoch
+                    seconds[i] += look.seconds
         tested = np.flatnonzero(tests)
         finals = []
         for i, candidate in enumerate(candidates):
@@ -422,6 +450,22 @@ class TuningSearch:
             finals.append(Final(trial, candidate, np.full(len(tested), -1.0) if failed else shares))
         self.trials += [one.trial for one in finals]
         return finals
+
+    def known(self, candidate: Candidate) -> Look | None:
+        """Return the predictions of the last round, if the final has the same rows and would train in the same way."""
+        if self.plan.method != "holdout" or candidate.settings.family.warm_by is not None:
+            return None
+        looks = self._looks.get(candidate.place, {})
+        return looks.get(min(candidate.settings.spelled_out().epochs, max(looks, default=0)))
+
+    def look(self, candidate: Candidate, split: Split) -> Look:
+        """Train on the training rows of a split, and predict its test rows."""
+        start = time.perf_counter()
+        rows = self.rows(candidate, split)
+        learner = new_learner(candidate.settings, rows.features, rows.classes, [rows.block])
+        epoch = len(teach(learner, rows.block))
+        right = learner.right(rows.tested_block)
+        return Look(epoch, right, time.perf_counter() - start)
 
     def take_turns(self, progress: StepProgress | bool | None) -> list[tuple[Trial, Candidate]]:
         """Hold out all rows in turn, which is possible because training is fast and one learner serves all settings."""
@@ -525,7 +569,10 @@ class TuningSearch:
         try:
             rows = self.rows(candidate, self.split).some(self.order[:size])
             learner = self.learner(candidate, rows, replace(candidate.settings, epochs=passes))
-            history, _ = taught(learner, rows)
+            looks = Looks(learner, rows.tested_block, start)
+            history, _ = taught(learner, rows, looks)
+            if size == len(self.split.learned):
+                self._looks[candidate.place] = looks.found
         except MarkoneError as error:  # training diverged, or the rule cannot use these features
             return result(0, -1.0, str(error))
         scores = {one.epoch: one.holdout for one in history if one.holdout is not None}

@@ -12,6 +12,7 @@ from markone.experiments.folds import divided
 from markone.experiments.loo import left_out
 from markone.experiments.progress import StepProgress, watching
 from markone.experiments.splits import Method, Plan, Split
+from markone.experiments.validating_labels import validate_labels
 from markone.experiments.validation import Validation, about_rows, fold_of, result
 from markone.extras import need
 from markone.features.spec import Features, Function
@@ -41,8 +42,10 @@ def validate(
     seed: int = 0,
     plain: bool = False,
     **settings: Unpack[TrialSettings],
-) -> Validation:
+) -> Any:
     """Tests a rule or an estimator on rows that were not used in training.
+
+    The result is a `Validation` or, if rows have lists of labels, a `LabelValidation`, with micro and macro F1.
 
     In each fold, features are made from the training rows only. So no information about the test rows leaks into them:
     neither their words nor how often a word occurs with a class.
@@ -96,6 +99,11 @@ def validate(
     need("sklearn", "scipy")
     plan = Plan(method=method, folds=folds, repeats=repeats, share=share, seed=seed)
     given: dict[str, Any] = {**({} if rule is None else {"rule": rule}), **settings}
+    if estimator is None:
+        source, target = opened(source, target, threads), None
+        if source.several:
+            how: dict[str, Any] = {"features": features, "functions": functions, "threads": threads, "memory": memory}
+            return validate_labels(source, plan, given, progress=progress, **how)
     way, regression = way_of(estimator, given, seed, features, functions)
     sample = open_for(way, regression, source, target, threads, memory)
     curved = estimator is None and method != "loo" and table_defaults.suits(sample.held.columns, given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -19,33 +20,36 @@ LITTLE_WORSE = 0.02
 EQUALS_NAMED = 3
 CURVES = "curves"
 """The name of what `train` does with a table if no rule is chosen: logistic regression with curves and pairs."""
-SIMPLEST = (
-    CURVES,
-    "mira",
-    "logistic",
-    "svm",
-    "hinge",
-    "averaged-perceptron",
-    "naive-bayes",
-    "perceptron",
-    "logistic-online",
-    "mlp",
-)
-"""The order in which contenders of equal quality are recommended: first what `train` does without settings. Where there
-are curves, these are the defaults."""
+DEFAULTS = (CURVES, "mira")
+"""What `train` does without settings: with curves where there are any, else by this rule."""
+ERRORS = 1.0
+"""The most accurate rule must lead by more standard errors than this, or the default is as good."""
 LOSS_RATIO = 1.1
-"""A simpler rule may have a log-loss that is larger by this factor."""
+"""The log-loss of a rule that is as good may be larger by this factor."""
 
 
 def recommended(rules: Sequence[Contender]) -> Contender | None:
-    """Return the simplest of the rules that are as good as the most accurate one, which comes first: its lead in
-    accuracy may be due to chance, and the log-loss is not much larger."""
-    if not rules:
-        return None
-    near = [one for one in rules if one is rules[0] or may_be_chance(rules[0], one)]
+    """Return the default if it is as good as the most accurate of the rules, which comes first; else the most accurate.
+
+    A rule is as good if the lead is at most one standard error, and its log-loss is not much larger than that of others
+    that are as accurate.
+    """
+    near = [one for one in rules if lead_in_errors(rules[0], one) <= ERRORS]
     losses = [one.log_loss for one in near if one.log_loss is not None]
     good = [one for one in near if one.log_loss is None or one.log_loss <= LOSS_RATIO * min(losses)]
-    return min(good or near, key=lambda one: SIMPLEST.index(one.name) if one.name in SIMPLEST else len(SIMPLEST))
+    usual = default_of(rules)
+    return next((one for one in good if one is usual), good[0] if good else None)
+
+
+def default_of(rules: Sequence[Contender]) -> Contender | None:
+    """Return what `train` does without settings, if it is among the rules."""
+    return next((one for name in DEFAULTS for one in rules if one.name == name), None)
+
+
+def lead_in_errors(better: Contender, worse: Contender) -> float:
+    """Return the difference of two accuracies in standard errors, which are those of rules that are equally good."""
+    test = pair_test(better, worse)
+    return (test.wins - test.losses) / math.sqrt(max(1, test.wins + test.losses))
 
 
 def with_settings(contender: Contender) -> str:
@@ -130,8 +134,9 @@ def which_to_use(chosen: Contender, best: Contender, others: Sequence[Contender]
     if chosen is not best:
         points = 100 * (best.validation.mean - chosen.validation.mean)
         lead = "has the same accuracy" if points == 0 else f"is {points:.1f} points more accurate, which may be chance"
-        why = "the default" if chosen.name in SIMPLEST[:2] else "simpler"
-        yield f"{capitalised(best.name)} {lead}, but {chosen.name} {'are' if many else 'is'} {why}."
+        smaller = f"{'have' if many else 'has'} a much smaller log-loss"
+        why = f"{'are' if many else 'is'} the default" if chosen.name in DEFAULTS else smaller
+        yield f"{capitalised(best.name)} {lead}, but {chosen.name} {why}."
 
 
 def about_equals(rules: Sequence[Contender]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The C export: one header of C99 without dependencies but the standard library, for tables."""
+"""The C export: one header of C99 without dependencies but the standard library, for tables and texts."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from markone.errors import DataError, shorten
+from markone.exporting import c_texts
 from markone.exporting.document import Document, as_table
 from markone.exporting.interpreter import Answer, narrow
 from markone.exporting.options import Options, Ran
@@ -24,6 +25,7 @@ PREFIX = "model"
 FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1")
 LONGEST_STRING = 4000
 """C99 promises no longer strings than 4,095 characters."""
+HARMLESS = re.compile(r"[a-zA-Z0-9 _-]{0,100}")
 INSTALL = "install a C compiler, cc"
 KEYWORDS = """ alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const
  consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do double
@@ -34,7 +36,7 @@ KEYWORDS = """ alignas alignof and and_eq asm auto bitand bitor bool break case 
  errno linux unix """
 """The words of C and C++, and the names in small letters that headers define as macros."""
 TYPES = {"numeric": "double", "boolean": "int", "categorical": "const char *", "date": "const char *"}
-TYPES["datetime"] = TYPES["date"]
+TYPES["datetime"] = TYPES["text"] = TYPES["date"]
 MISSING = {"double": "NAN", "int": "-1", "const char *": "NULL"}
 
 RUNTIME = """
@@ -95,6 +97,8 @@ def c_string(text: str) -> str:
     >>> print(c_string('a"b*/ ??/ é'))
     "a\\042b\\052\\057 \\077\\077\\057 \\303\\251"
     """
+    if HARMLESS.fullmatch(text):  # as most words are
+        return f'"{text}"'
     try:
         data = text.encode()
     except UnicodeEncodeError:
@@ -154,10 +158,18 @@ class Header:
                 self.add_numbers(part)
             elif part["part"] == "cells":
                 self.add_cells(part)
+            elif part["part"] == "ngrams":
+                c_texts.add_ngrams(self, part)
+            elif part["part"] == "document":
+                c_texts.add_document(self, part)
             else:
-                raise ExportError(
-                    first_name(part), f"is {OTHERS[part['part']]}; the header has only numbers, categories and dates"
-                )
+                words = "is an item of a set; the header has only numbers, categories, dates and texts"
+                raise ExportError(first_name(part), words)
+        self.has_texts = "characters" in document
+
+    def column_of(self, part: Mapping[str, Any]) -> str:
+        """The field of a part with only one column."""
+        return self.names[part["columns"][0]["column"]]
 
     def table(self, kind: str, items: Sequence[str]) -> str:
         name = f"{self.prefix}_table_{len(self.tables)}"
@@ -270,11 +282,6 @@ class Header:
         self.put(part, f"{numbers}[at]", value, "at >= 0")
 
 
-OTHERS = {
-    "ngrams": "of a text",
-    "document": "of a text",
-    "set": "an item of a set",
-}
 CELL = """
 /* The place of a cell among sorted ones; -1 if it is not there. */
 static inline int @_cell(const int *sorted, int count, int cell) {
@@ -319,7 +326,8 @@ def pieces(document: Document, header: Header) -> Iterator[str]:
         yield "   @_predict returns a number."
     yield "   Missing values are NAN in a double, a negative int, and NULL instead of a text. Texts are in UTF-8. */"
     yield "#ifndef @_MARKONE_H\n#define @_MARKONE_H\n"
-    yield "#include <math.h>\n#include <stddef.h>\n#include <stdio.h>\n#include <string.h>\n"
+    yield "#include <limits.h>\n#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>"
+    yield "#include <stdlib.h>\n#include <string.h>\n"
     yield "typedef struct {"
     for column in document["columns"]:
         kind = TYPES[column["kind"]]
@@ -330,16 +338,22 @@ def pieces(document: Document, header: Header) -> Iterator[str]:
     if labels:
         shown = [c_string(label if isinstance(label, str) else in_json(label)) for label in labels]
         yield f"static const char *const @_labels[] = {{\n    {lines(shown)}}};\n"
+    if header.has_texts:
+        yield from c_texts.tables_of(document["characters"])
+        yield c_texts.runtime()
     yield from header.tables
     rows = ["{" + ", ".join(digits(header.exactly(one)) for one in weights) + "}" for weights in header.weights]
     yield f"static const double @_weights[][{scores}] = {{\n    {lines(rows)}}};"
     yield f"static const double @_bias[] = {{{', '.join(digits(header.exactly(one)) for one in document['bias'])}}};"
     yield RUNTIME + CELL
     yield "/* The sums of the row: one for each class or, with two classes, that of the second. */"
-    yield f"static inline void @_sums(const @_row *row, double sums[{scores}]) {{"
-    yield f"    int feature[{header.values}], n = 0, at = 0, i, k;"
-    yield f"    double value[{header.values}], part[{document['lanes']}][{scores}] = {{{{0}}}};"
-    yield from header.statements
+    if header.has_texts:
+        yield from summing_texts(document, header)
+    else:
+        yield f"static inline void @_sums(const @_row *row, double sums[{scores}]) {{"
+        yield f"    int feature[{header.values}], n = 0, at = 0, i, k;"
+        yield f"    double value[{header.values}], part[{document['lanes']}][{scores}] = {{{{0}}}};"
+        yield from header.statements
     yield "    (void)at;"
     if document["unit"]:
         way = "value[i] / length" if all(one["dense"] for one in document["parts"]) else "value[i] * (1 / length)"
@@ -351,7 +365,10 @@ def pieces(document: Document, header: Header) -> Iterator[str]:
     yield f"    for (n = {document['lanes']} / 2; n > 0; n /= 2)\n        for (i = 0; i < n; ++i)"
     yield f"            for (k = 0; k < {scores}; ++k) part[i][k] += part[i + n][k];"
     total = "@_narrow(part[0][k] + @_bias[k])" if document["bits"] == 32 else "part[0][k] + @_bias[k]"
-    yield f"    for (k = 0; k < {scores}; ++k) sums[k] = {total};\n}}\n"
+    yield f"    for (k = 0; k < {scores}; ++k) sums[k] = {total};"
+    if header.has_texts:
+        yield "    free(found.feature);\n    free(found.value);"
+    yield "}\n"
     yield "/* The score of each class. With two classes, the first has the score 0. */"
     yield "static inline void @_scores(const @_row *row, double scores[@_classes]) {"
     if len(labels) == 2:
@@ -362,6 +379,25 @@ def pieces(document: Document, header: Header) -> Iterator[str]:
     if document["probabilities"] is not None:
         yield from probable(document["probabilities"], classes)
     yield "#endif"
+
+
+def summing_texts(document: Document, header: Header) -> Iterator[str]:
+    """Begin the sums of a model of texts. The number of its features depends on the texts, so they are in memory that
+    grows."""
+    scores = len(document["bias"])
+    yield "static inline int @_collect(const @_row *row, @_found *to) {"
+    yield "    int n = 0, at = 0, i = 0, *feature;\n    double *value;"
+    yield f"    if (!@_reserve(to, {header.values + 1})) return -1;"
+    yield "    feature = to->feature, value = to->value;"
+    yield from (one.replace("@@room@@", str(header.values + 1)) for one in header.statements)
+    yield "    (void)at, (void)i, (void)feature, (void)value;\n    return n;\n}\n"
+    yield f"static inline void @_sums(const @_row *row, double sums[{scores}]) {{"
+    yield "    @_found found = {NULL, NULL, 0};"
+    yield "    int n = @_collect(row, &found), at = 0, i, k, *const feature = found.feature;"
+    yield f"    double *const value = found.value, part[{document['lanes']}][{scores}] = {{{{0}}}};"
+    yield "    if (n < 0) {"
+    yield f"        for (k = 0; k < {scores}; ++k) sums[k] = NAN;"
+    yield "        free(found.feature);\n        free(found.value);\n        return;\n    }"
 
 
 def predicting(document: Document) -> Iterator[str]:
@@ -428,7 +464,10 @@ def answer_in(line: str) -> Answer:
 
 
 def program_of(document: Document, rows: Sequence[Row], prefix: str) -> str:
-    data = ",\n".join("{" + ", ".join(value_in(column, row) for column in document["columns"]) + "}" for row in rows)
+    texts: list[str] = []
+    data = ",\n".join(
+        "{" + ", ".join(value_in(column, row, texts) for column in document["columns"]) + "}" for row in rows
+    )
     labels, has = len(document["classes"]), document["probabilities"] is not None
     body = ["@_scores(rows + i, s);", 'printf("[null, [");']
     if labels:
@@ -443,7 +482,8 @@ def program_of(document: Document, rows: Sequence[Row], prefix: str) -> str:
         body.append('printf("], null]\\n");')
     text = (
         '#include "model.h"\n'
-        f"static const @_row rows[] = {{\n{data}}};\n"
+        + "".join(f"static const char t{i}[] = {one};\n" for i, one in enumerate(texts))
+        + f"static const @_row rows[] = {{\n{data}}};\n"
         f"int main(void) {{\n    int i, k;\n    double s[@_classes];\n    for (i = 0; i < {len(rows)}; ++i) {{\n"
         + "".join(f"        {line}\n" for line in body)
         + "    }\n    return 0;\n}\n"
@@ -451,10 +491,15 @@ def program_of(document: Document, rows: Sequence[Row], prefix: str) -> str:
     return text.replace("@", prefix)
 
 
-def value_in(column: Mapping[str, Any], row: Row) -> str:
+def value_in(column: Mapping[str, Any], row: Row, texts: list[str]) -> str:
+    """Return a value of a row. A text may be long, so it becomes an array of numbers."""
     value, kind = row.get(column["name"]), TYPES[column["kind"]]
     if value is None:
         return MISSING[kind]
+    if column["kind"] == "text":
+        data = value.replace("\0", " ").encode("utf-8", "replace")  # a character 0 is not part of a word either
+        texts.append("{" + ", ".join(str(byte - 256 if byte > 127 else byte) for byte in (*data, 0)) + "}")
+        return f"t{len(texts) - 1}"
     if kind == "const char *":
         return c_string(value)
     return str(int(value)) if kind == "int" else digits(value)

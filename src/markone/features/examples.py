@@ -33,7 +33,8 @@ def batches_of(examples: Any, columns: tuple[Column, ...]) -> Iterator[Batch]:
         raise DataError(f"the model does not predict texts, and {examples[:80]!r} is not the name of a file")
     if is_one(examples, columns):
         row = row_of_frame(examples, columns)
-        examples = [examples if row is None else row]
+        of_array = isinstance(examples, np.ndarray)  # an image, or the row of a matrix
+        examples = examples[None] if of_array else [examples if row is None else row]
     if is_empty(examples):
         return iter(())
     batches = in_memory(examples, columns)
@@ -168,14 +169,15 @@ class Completed(Source):
 
 
 def is_one(examples: Any, columns: tuple[Column, ...]) -> bool:
-    """Whether it is a single example: a text, an image, a row of a frame, or a dict of values that are not columns."""
+    """Whether it is a single example: a text, an image, a row of a frame or of an array, or a dict of values that are
+    not columns."""
     if isinstance(examples, str):
         return not is_file(examples, columns)
     if isinstance(examples, Mapping):
         sets = {column.name for column in columns if column.kind in SET_KINDS}
         return not any(is_column(value) and not (name in sets and is_set(value)) for name, value in examples.items())
     if isinstance(examples, np.ndarray):
-        return examples.ndim == 2 and is_only(columns, "image")
+        return (examples.ndim == 2 and is_only(columns, "image")) or is_row_of_matrix(examples, columns)
     return row_of_frame(examples, columns) is not None
 
 
@@ -214,6 +216,12 @@ def are_of_matrix(columns: tuple[Column, ...], width: int) -> bool:
     """Whether these are the columns that a matrix has if NaN is a missing value."""
     names = [column.name for column in columns]
     return names == [f"x{i}" for i in range(width)] and all(column.kind == "numeric" for column in columns)
+
+
+def is_row_of_matrix(examples: np.ndarray[Any, Any], columns: tuple[Column, ...]) -> bool:
+    """Whether it is one row of a matrix of numbers, such as `X[0]`, for a model that was trained on such a matrix."""
+    of_matrix = is_only(columns, "rows") or are_of_matrix(columns, len(columns))
+    return examples.ndim == 1 and examples.dtype.kind in "biuf" and of_matrix
 
 
 def is_set(value: Any) -> bool:

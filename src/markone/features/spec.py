@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from markone.brief import Brief
+from markone.brief import Brief, one_line
 from markone.checks import (
     check_fields,
     check_named,
@@ -438,6 +438,10 @@ class Features(Brief):
         if self.columns:
             spec["columns"] = {name: plain(settings) for name, settings in self.columns.items()}
         return spec
+
+    def __repr__(self) -> str:
+        """Return the settings that differ from the defaults."""
+        return one_line(f"Features({', '.join(f'{name}={value!r}' for name, value in self.as_dict().items())})")
 
     def __str__(self) -> str:
         return as_toml(self.as_dict())

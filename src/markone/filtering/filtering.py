@@ -27,7 +27,7 @@ from markone.model.evaluation import of_each_class
 from markone.model.model import Model, load
 from markone.parallel import count_threads, in_order
 from markone.storage.atomic import writing
-from markone.storage.journal import Journal
+from markone.storage.journal import Journal, checked_entries
 
 MANIFEST = "manifest.journal"
 SHARD = "256 MB"
@@ -74,8 +74,9 @@ def filter_files(
         Keep rows whose value is at least this: the probability of the label or, if the model has no probabilities, the
         margin by which the label wins over all others.
     label
-        The label of the rows to keep; by default the positive class of two. If neither `keep` nor `threshold` is given,
-        all rows with this prediction are kept.
+        The label of the rows to keep; by default the positive class of two. If rows can have several labels, it must
+        be given, and the value of a row is the probability or the score of this label. If neither `keep` nor
+        `threshold` is given, all rows with this prediction are kept.
     text
         The field or column with the text, if it has another name than in the training data.
     scores
@@ -104,7 +105,9 @@ def filter_files(
     if not isinstance(model, Model):
         check_not_fasttext(os.fspath(model))
         model = load(model)
-    model.need_one_label("classes to filter by")
+    if model.several is not None:
+        model = model_of_label(model, label)
+    model.need_classes("classes to filter by")
     threads = count_threads(threads)
     size = memory_budget(shard)
     scores, skip_bad = check_named("scores", switch, scores), check_named("skip_bad", switch, skip_bad)
@@ -114,6 +117,14 @@ def filter_files(
     begun = begin(out, model, sources, chooser, {"text": text, "scores": scores, "shard": size, "skip_bad": skip_bad})
     run = Run(out, model, sources, begun.chooser, begun.journal, begun.done, scores, size, threads, seen)
     return run.report()
+
+
+def model_of_label(model: Model, label: Label | None) -> Model:
+    """Return the model of one label, if a row can have several."""
+    if label is None:
+        names = ", ".join(written(one) for one in model.classes[:5])
+        raise SettingsError("label", f"must name the label to keep, because rows can have several; there are {names}")
+    return model.of_label(label)
 
 
 def check_not_fasttext(path: str) -> None:
@@ -288,9 +299,22 @@ def begin(out: str, model: Model, sources: list[RowsFile], chooser: Chooser, opt
                 name, f"another {name}"
             )
             raise DataError(f"the folder {out} has the result of a filter with {what}; name another folder")
-    start = journal.start
-    chooser = replace(chooser, threshold=start["threshold"], edges=tuple(start["edges"]))
-    return Begun(chooser, journal, {(entry["file"], entry["piece"]): entry for entry in entries})
+    with checked_entries(path):
+        start = journal.start
+        threshold, edges = start["threshold"], tuple(map(float, start["edges"]))
+        chooser = replace(chooser, threshold=None if threshold is None else float(threshold), edges=edges)
+        done = {(entry["file"], entry["piece"]): checked_entry(entry) for entry in entries}
+    return Begun(chooser, journal, done)
+
+
+def checked_entry(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return what the manifest has about a piece, if its numbers can be those of a piece."""
+    numbers = [entry["file"], entry["piece"], *(entry[name] for name in ("rows", "kept", "bad", "size"))]
+    if len(entry["counts"]) != BINS or not all(type(one) is int and one >= 0 for one in [*numbers, *entry["counts"]]):
+        raise ValueError("its numbers are not those of a piece")
+    if entry["output"] is not None and os.path.basename(entry["output"]) != entry["output"]:
+        raise ValueError("its output is not the name of a file")
+    return entry
 
 
 def sampled(sources: list[RowsFile], chooser: Chooser) -> NDArray[np.float64]:

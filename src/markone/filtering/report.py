@@ -55,7 +55,8 @@ class FilterReport(Shown):
         files = counted(len(self.files), "file")
         yield f"Kept {self.kept:,} of {self.rows:,} rows ({self.share:.1%}){limit}, in {files}."
         if self.bad:
-            yield f"{self.bad:,} lines were skipped, because they cannot be used."
+            which = "was skipped, because it" if self.bad == 1 else "were skipped, because they"
+            yield f"{counted(self.bad, 'line')} {which} cannot be used."
         if self.size:
             speed = f"{self.speed / MEGABYTE:,.0f} MB/s"
             yield f"Read {self.size / MEGABYTE:,.1f} MB in {self.seconds:,.1f} seconds ({speed})."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -90,11 +91,20 @@ def runs_of(which: NDArray[np.bool_], starts: NDArray[np.int64], ends: NDArray[n
 
 
 def with_score(line: bytes, score: float) -> bytes:
-    """Return a row with one more field at its end."""
+    """Return a row with one more field at its end.
+
+    >>> with_score(b'{"score": 3}\\n', 0.5)
+    b'{"score": 3, "score_": 0.5}\\n'
+    """
     body = line.rstrip()
     inside = body[:-1].rstrip()
     comma = b"" if inside.endswith(b"{") else b", "
-    return b'%s%s"%s": %s}\n' % (inside, comma, SCORE.encode(), repr(float(score)).encode())
+    name = SCORE
+    if SCORE.encode() in line or b"\\u" in line:  # the row may have a field with this name
+        known = json.loads(line)
+        while name in known:
+            name += "_"
+    return b'%s%s"%s": %s}\n' % (inside, comma, name.encode(), repr(float(score)).encode())
 
 
 def free_field(batch: Any) -> str:
@@ -147,14 +157,16 @@ class LinesFile:
         objects as lines, each line is an object.
         """
         import pyarrow as pa
-        from pyarrow import json
+        from pyarrow import json as arrow_json
 
         if len(starts) == 0 or not are_objects(data, starts, ends) or not is_utf8(data):
             return None
-        parse = json.ParseOptions(pa.schema([(self.field, pa.large_string())]), unexpected_field_behavior="ignore")
-        read = json.ReadOptions(use_threads=False, block_size=len(data) + 1)
+        parse = arrow_json.ParseOptions(
+            pa.schema([(self.field, pa.large_string())]), unexpected_field_behavior="ignore"
+        )
+        read = arrow_json.ReadOptions(use_threads=False, block_size=len(data) + 1)
         try:
-            table = json.read_json(io.BytesIO(data), read, parse)
+            table = arrow_json.read_json(io.BytesIO(data), read, parse)
         except pa.ArrowInvalid:
             return None
         texts = table[0]

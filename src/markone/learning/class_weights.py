@@ -52,6 +52,21 @@ def weights_of(class_weight: Any, classes: list[Label], labels: NDArray[Any], im
     return weights
 
 
+def weights_of_sets(
+    class_weight: Any, names: list[Label], sets: NDArray[np.bool_], numbers: NDArray[Any], importance: Floats | None
+) -> Floats:
+    """Return the weights of each label, for the rows without it and with it, if rows can have several labels. `sets`
+    says which labels each set contains, and `numbers` are the sets of the training rows."""
+    if not isinstance(class_weight, str):
+        own = weights_of(class_weight, names, numbers, np.ones(0))
+        return np.column_stack([np.ones(len(names)), own])
+    totals = np.bincount(numbers, importance, minlength=sets.shape[1]).astype(np.float64)
+    inside = (sets * totals).sum(axis=1)
+    of_both = np.column_stack([totals.sum() - inside, inside])
+    weights: Floats = totals.sum() / (2 * np.where(of_both > 0, of_both, 1.0))
+    return weights
+
+
 def balanced(labels: NDArray[Any], importance: Floats | None, classes: int) -> Floats:
     """Return weights with which all classes have the same total importance, and all rows the same one as before.
 

@@ -41,9 +41,13 @@ class Scored(NamedTuple):
     truth: NDArray[np.int64]
     importance: NDArray[np.float64] | None
 
-    def of_label(self, sets: Sets, label: int) -> Scored:
-        """Return the scores and classes of one label, if the truth is the number of a row's set of labels."""
-        return Scored(self.scores[:, label, None], sets[label][self.truth].astype(np.int64), self.importance)
+    def of_label(self, sets: Sets, label: int, weights: NDArray[np.float64] | None = None) -> Scored:
+        """Return the scores and classes of one label, if the truth is the number of a row's set of labels. `weights`
+        are those of each label, for the rows without it and with it."""
+        truth, importance = sets[label][self.truth].astype(np.int64), self.importance
+        if weights is not None:
+            importance = weights[label][truth] * (1.0 if importance is None else importance)
+        return Scored(self.scores[:, label, None], truth, importance)
 
 
 def may_be_crossed(settings: Settings, store: RowStore, *, asked: bool = False) -> bool:
@@ -75,13 +79,14 @@ def cross_fitted(
     sample = Sample.of(held, classes if sets is None else held.labels, 1)
     fold = folds_of(sample.truth, folds, settings.seed)
     settings = replace(settings, holdout=0.0, patience=None)
+    class_weight = settings.class_weight if sets is None else None  # several labels are weighted by their learner
 
     def of_fold(number: int) -> NDArray[Any]:
         learned, tested = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
         features = FeatureMap(spec, sample.held.columns)
         matrix, given = sample.fitted(features, learned)
         labels = sample.truth[learned].astype(np.int32)
-        block = Block(as_rows(matrix), matrix, labels, weighted(settings.class_weight, classes, labels, given))
+        block = Block(as_rows(matrix), matrix, labels, weighted(class_weight, classes, labels, given))
         learner = new_learner(settings, features, classes, [block], sets=sets)
         teach(learner, block)
         return learner.scores(as_rows(sample.transformed(features, tested)))
@@ -91,7 +96,7 @@ def cross_fitted(
     scores = np.empty_like(found)
     scores[order] = found
     importance = sample.importance(np.arange(len(sample)))
-    weights = weighted(settings.class_weight, classes, sample.truth, importance)
+    weights = weighted(class_weight, classes, sample.truth, importance)
     assert weights is not None  # they are given
     return Scored(scores, sample.truth, None if (weights == 1).all() else weights)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -12,8 +13,8 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.data.blocks import Block
 from markone.data.source import UNLABELLED
-from markone.data.store import RowStore
-from markone.errors import LimitError, Setting
+from markone.data.store import PartOfStore, RowStore
+from markone.errors import LimitError, Setting, SettingsError
 from markone.learning.holdout import check_both, split
 from markone.model.settings import Settings
 
@@ -21,8 +22,18 @@ VALUES_BETWEEN_LOOKS = 4_000_000
 """Values times weight vectors between two looks of Python at signals, checkpoints and the progress bar."""
 
 
+IN_PARTITIONS = 2
+"""Distinguishes the random orders of partitions from others."""
+
 Visits = tuple[Block, NDArray[np.int64] | None]
 """A block, and the order in which its rows are visited; None means all rows in their own order."""
+
+
+class PartOfRows(Protocol):
+    """The rows of a partition, as an argument of tasks."""
+
+    def examples(self, settings: Settings) -> Examples:
+        """Return the rows, which may have to be made first."""
 
 
 class Examples(Protocol):
@@ -53,6 +64,9 @@ class Examples(Protocol):
     def importance(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
         """Return the importance of the training rows, and of the held-out rows; None if it is 1 for all."""
 
+    def parts(self, count: int) -> Sequence[PartOfRows]:
+        """Return the examples of each partition. Partitions have the same number of rows, or one more or less."""
+
     def whole(self, *, in_files: bool = False) -> Visits:
         """Return all rows in one block, and the numbers of the training rows, or None if these are all rows.
 
@@ -70,8 +84,10 @@ class BlockExamples:
         holdout: Block | None = None,
         *,
         rows: NDArray[np.int64] | None = None,
+        partition: int | None = None,
     ) -> None:
         self._block = block
+        self._partition = partition
         self._rows = np.arange(len(block)) if rows is None else rows
         self._holdout = holdout
         if rows is None and holdout is None and settings.holdout > 0:
@@ -84,7 +100,10 @@ class BlockExamples:
 
     def visits(self, settings: Settings, epoch: int, skip: int = 0) -> Iterator[Visits]:
         if settings.order != "given":
-            yield self._block, shuffled(self._rows, settings.seed, epoch_of_order(settings, epoch))[skip:]
+            yield (
+                self._block,
+                shuffled(self._rows, settings.seed, *numbers_of_order(settings, epoch, 0, self._partition))[skip:],
+            )
         elif skip or len(self._rows) < len(self._block):
             yield self._block, self._rows[skip:]
         else:
@@ -109,6 +128,13 @@ class BlockExamples:
         apart = None if self._holdout is None else self._holdout.importance
         return None if learned is None else learned[self._rows], apart
 
+    def parts(self, count: int) -> list[GivenPart]:
+        found = []
+        for partition, (start, end) in enumerate(shares(len(self._block), count)):
+            rows = self._rows[(self._rows >= start) & (self._rows < end)]
+            found.append(GivenPart(BlockExamples(self._block, Settings(), rows=rows, partition=partition)))
+        return found
+
     def whole(self, *, in_files: bool = False) -> Visits:
         return self._block, None if len(self._rows) == len(self._block) else self._rows
 
@@ -116,21 +142,24 @@ class BlockExamples:
 class StoredExamples:
     """The rows of a store, in memory or in a file. Both are visited in the same order."""
 
-    def __init__(self, store: RowStore, settings: Settings) -> None:
+    def __init__(self, store: RowStore | PartOfStore, settings: Settings, partition: int | None = None) -> None:
         self._store = store
+        self._partition = partition
         self._learned = ~store.held_out
-        if settings.holdout > 0:
+        if settings.holdout > 0 and partition is None:
             check_both(store.held_out, settings.holdout)
         self.rows = int(self._learned.sum())
+        self.distant: Callable[[int], Sequence[PartOfRows]] | None = None
+        """Makes the partitions on the workers of a cluster."""
         self._apart: list[Block] | None = None
         """The held-out rows, which are copied once if the rows are in memory, because every pass needs them."""
 
     def visits(self, settings: Settings, epoch: int, skip: int = 0) -> Iterator[Visits]:
         pieces = np.arange(self._store.pieces)
         shuffling = settings.order != "given"
-        mixed = epoch_of_order(settings, epoch)
         if shuffling:
-            pieces = shuffled(pieces, settings.seed, mixed, 0, 1)
+            apart = () if self._partition is None else (self._partition,)
+            pieces = shuffled(pieces, settings.seed, epoch_of_order(settings, epoch), 0, 1, *apart)
         for number, window in enumerate(self._store.windows(pieces)):
             if skip and (count := int(self._learned[self._store.rows_of(window)].sum())) <= skip:
                 skip -= count
@@ -139,7 +168,7 @@ class StoredExamples:
             block, here, anywhere = self._store.window(np.sort(window) if len(pieces) == len(window) else window)
             rows = here[self._learned[anywhere]]
             if shuffling:
-                rows = shuffled(rows, settings.seed, mixed, *([number] if number else []))
+                rows = shuffled(rows, settings.seed, *numbers_of_order(settings, epoch, number, self._partition))
             yield block, rows[skip:]
             skip = 0
             del block
@@ -184,7 +213,19 @@ class StoredExamples:
         weights = self._store.importance
         return (None, None) if weights is None else (weights[self._learned], weights[~self._learned])
 
+    def parts(self, count: int) -> Sequence[PartOfRows]:
+        if self.distant is not None:
+            return self.distant(count)
+        store = self._store
+        assert isinstance(store, RowStore), "partitions are not divided again"
+        lengths = store.lengths()
+        return [
+            GivenPart(StoredExamples(PartOfStore(store, lengths, start, end), Settings(), partition))
+            for partition, (start, end) in enumerate(shares(len(store), count))
+        ]
+
     def whole(self, *, in_files: bool = False) -> Visits:
+        assert isinstance(self._store, RowStore), "a partition is not all rows"
         block = self._store.mapped() if in_files else self._store.whole
         if block is None:
             raise LimitError(
@@ -196,6 +237,47 @@ class StoredExamples:
                 ),
             )
         return block, None if self._learned.all() else np.flatnonzero(self._learned)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenPart:
+    """A partition whose rows are in this process."""
+
+    rows: Examples
+
+    def examples(self, settings: Settings) -> Examples:
+        return self.rows
+
+
+def divided(examples: Examples, count: int) -> Sequence[PartOfRows]:
+    """Return the examples of each partition, if there are enough rows."""
+    check_partitions(examples, count)
+    return examples.parts(count)
+
+
+def check_partitions(examples: Examples, count: int) -> None:
+    """Raise an error if there are more partitions than rows."""
+    rows = sum(map(len, examples.labels()))
+    if count > rows:
+        raise SettingsError("partitions", f"is {count}, but there are only {rows} rows; choose at most as many as rows")
+
+
+def shares(rows: int, count: int) -> list[tuple[int, int]]:
+    """Return where each of `count` partitions of the rows starts and ends.
+
+    >>> shares(10, 3)
+    [(0, 3), (3, 6), (6, 10)]
+    """
+    ends = [rows * i // count for i in range(count + 1)]
+    return list(pairwise(ends))
+
+
+def numbers_of_order(settings: Settings, epoch: int, window: int, partition: int | None) -> tuple[int, ...]:
+    """Return the numbers on which, beside the seed, the random order of the rows of a window depends."""
+    mixed = epoch_of_order(settings, epoch)
+    if partition is not None:
+        return mixed, window, IN_PARTITIONS, partition
+    return (mixed, window) if window else (mixed,)
 
 
 def epoch_of_order(settings: Settings, epoch: int) -> int:

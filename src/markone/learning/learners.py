@@ -43,13 +43,14 @@ def learner_for(
     smoothness: Smoothness = NONE,
     numbers: NDArray[np.float64] | None = None,
     sets: Sets | None = None,
+    names: list[Label] | None = None,
 ) -> Learner:
     """Return a learner for the rule of the settings.
 
     A rule with several solvers uses 'online' if none was chosen. Rules that count need the kinds of `events` that the
     features are. Solvers that converge to an optimum keep curves smooth. Rules that predict numbers need the `numbers`
     that the labels of rows stand for. If a row can have several labels, `sets` says which; the labels of rows are then
-    numbers of sets.
+    numbers of sets, and `names` are the labels.
     """
     if settings.rule in SOLVERS and settings.solver is None:
         settings = OnlineSettings.of(settings)
@@ -65,7 +66,7 @@ def learner_for(
         learner: Learner = settings.family.learner(settings, features=features, classes=classes, dtype=dtype, **known)
         return learner
 
-    return made() if sets is None else learner_of_sets(settings, sets, made)
+    return made() if sets is None else learner_of_sets(settings, sets, names or [*range(len(sets))], made)
 
 
 def new_learner(
@@ -97,4 +98,5 @@ def new_learner(
         smoothness=smoothness,
         numbers=numbers,
         sets=sets,
+        names=classes,
     )

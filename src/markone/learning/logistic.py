@@ -17,14 +17,17 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.data.blocks import Block, Rows
 from markone.errors import DataError
-from markone.learning.examples import Examples
+from markone.learning.examples import Examples, check_partitions
 from markone.learning.learner import CommonLearner, Counted, Course, Followed, State
+from markone.learning.partitions.objective import PartedObjective
 from markone.learning.smoothness import NONE, Smoothness
 from markone.learning.states import check_forms, need
 from markone.model.scorer import LinearScorer
 from markone.model.settings import OptimumSettings, Settings
 
 Array = NDArray[np.float64]
+
+Objective = _core.Objective | PartedObjective
 
 MOST_PRODUCTS = 250
 """The largest number of products with the Hessian in one step."""
@@ -99,6 +102,8 @@ class BatchLearner(CommonLearner):
         self.features = features
         self.classes = classes
         self.dtype = np.dtype(dtype)
+        self.threads: int | None = None
+        """How many threads compute the sums of partitions."""
         self._start: Array | None = None
         self._descent: Descent | None = None
         self._weights: _core.Weights32 | _core.Weights64 | None = None
@@ -155,13 +160,18 @@ class BatchLearner(CommonLearner):
             raise DataError("logistic regression needs examples of at least two classes")
         block, chosen = examples.whole(in_files=True)
         block = block.without_repeats()
-        objective = _core.Objective(block.rows, block.labels, self.classes, block.importance, chosen)
+        objective: Objective
+        if (partitions := self.settings.partitions) == 1:
+            objective = _core.Objective(block.rows, block.labels, self.classes, block.importance, chosen)
+        else:
+            check_partitions(examples, partitions)
+            objective = PartedObjective(block, self.classes, chosen, partitions=partitions, threads=self.threads)
         if objective.rows == 0:
             raise DataError("the weights of all examples are zero, so there is nothing to learn from")
         self._importance = objective.importance
         self._descent, self._weights = self._make_descent(objective, self._start), None
 
-    def _make_descent(self, objective: _core.Objective, start: Array | None) -> Descent:
+    def _make_descent(self, objective: Objective, start: Array | None) -> Descent:
         raise NotImplementedError
 
     def let_go(self) -> None:
@@ -290,8 +300,10 @@ class Newton(BatchLearner):
             descent.restore(before)
         return better
 
-    def _make_descent(self, objective: _core.Objective, start: Array | None) -> Descent:
+    def _make_descent(self, objective: Objective, start: Array | None) -> Descent:
         settings = self._solver_settings
+        if isinstance(objective, PartedObjective):
+            return NewtonInWeights(objective, settings, start, self.smoothness)
         if settings.penalty == "l1" and settings.strength:
             return NewtonL1(objective, settings, start)
         # Given weights need not be a sum of rows, and smooth ones are not.
@@ -307,7 +319,7 @@ class Ascent(BatchLearner):
     of the sum or of the mean. With it, both make the same steps, and no step can be too long.
     """
 
-    def _make_descent(self, objective: _core.Objective, start: Array | None) -> Descent:
+    def _make_descent(self, objective: Objective, start: Array | None) -> Descent:
         return GradientDescent(objective, self.settings, start, self.smoothness)
 
 
@@ -328,7 +340,7 @@ class Balance:
     mean score does not change when all values of a feature are shifted.
     """
 
-    def __init__(self, objective: _core.Objective, settings: OptimumSettings) -> None:
+    def __init__(self, objective: Objective, settings: OptimumSettings) -> None:
         self.of = objective
         self.strength = settings.balance if settings.bias else 0.0
         self._shares = objective.shares()[:, None]
@@ -363,7 +375,7 @@ class Point:
 
     def __init__(
         self,
-        objective: _core.Objective,
+        objective: Objective,
         settings: OptimumSettings,
         start: Array | None = None,
         smoothness: Smoothness = NONE,
@@ -467,7 +479,7 @@ class GradientDescent(Point):
 
     def __init__(
         self,
-        objective: _core.Objective,
+        objective: Objective,
         settings: OptimumSettings,
         start: Array | None,
         smoothness: Smoothness = NONE,
@@ -516,7 +528,7 @@ class NewtonInWeights(Point):
 
     def __init__(
         self,
-        objective: _core.Objective,
+        objective: Objective,
         settings: OptimumSettings,
         start: Array | None,
         smoothness: Smoothness = NONE,
@@ -563,11 +575,12 @@ class NewtonInWeights(Point):
     def _preconditioner(self) -> Callable[[Array], Array]:
         """Return a function that divides by an approximate Hessian: its blocks if they are small, else its diagonal."""
         out = np.zeros_like(self.w)
-        if self.of.features <= WIDEST_BLOCK:
-            self.of.factorise(self.every, self.strength, *self.smooth.lower_half)
+        if not isinstance(self.of, PartedObjective) and self.of.features <= WIDEST_BLOCK:
+            objective = self.of
+            objective.factorise(self.every, self.strength, *self.smooth.lower_half)
 
             def divide(rest: Array) -> Array:
-                self.of.precondition(rest, out)
+                objective.precondition(rest, out)
                 return self._centred(out)
 
             return divide
@@ -695,6 +708,8 @@ class NewtonInRows:
 class NewtonL1(Point):
     """Newton's method with the penalty ‖w‖₁, which is not smooth and makes many weights exactly 0."""
 
+    of: _core.Objective
+
     def __init__(self, objective: _core.Objective, settings: OptimumSettings, start: Array | None) -> None:
         if (objective.features + 1) * objective.stride > MOST_PAIRS:
             raise DataError(
@@ -748,7 +763,7 @@ class NewtonL1(Point):
 class Line:
     """The objective along a line. It is convex, and cheap to compute from the scores."""
 
-    def __init__(self, of: _core.Objective, scores: Array, steps: Array, straight: float, square: float) -> None:
+    def __init__(self, of: Objective, scores: Array, steps: Array, straight: float, square: float) -> None:
         self.of = of
         self.scores = scores
         self.steps = steps
@@ -773,7 +788,7 @@ class Line:
         return low
 
 
-def check_weights(objective: _core.Objective, w: Array) -> None:
+def check_weights(objective: Objective, w: Array) -> None:
     """Raise an error if weights from a file are so large that squares overflow, or if the padding is not 0."""
     need(bool(abs(w).max(initial=0) <= LARGEST), "it has weights that are too large")
     need(not w[:, columns_of(objective) :].any(), "it has weights for classes that do not exist")
@@ -794,5 +809,5 @@ def means_of(v: Array, columns: int) -> Array:
     return _core.sum_rows(v)[:, None] / columns
 
 
-def columns_of(objective: _core.Objective) -> int:
+def columns_of(objective: Objective) -> int:
     return 1 if objective.stride == 1 else objective.classes

@@ -46,6 +46,7 @@ def check_theory(settings: Settings) -> None:
         (settings.penalty is None, f"there is a penalty, {settings.penalty!r}"),
         (settings.form == "label", f"the form is {settings.form!r}"),
         (settings.start == "zero", "the weights start at random"),
+        (settings.partitions == 1, f"there are {settings.partitions} partitions, whose weights are mixed"),
     ):
         if not holds:
             raise not_bounded(reason)

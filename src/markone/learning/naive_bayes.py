@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +14,11 @@ from markone.data.blocks import Block, Rows, is_sparse
 from markone.data.source import Label
 from markone.errors import DataError
 from markone.features.event_kinds import Groups, one_group
-from markone.learning.examples import Examples
+from markone.learning.examples import Examples, divided
 from markone.learning.learner import CommonLearner, Counted, State
 from markone.learning.online import pieces
+from markone.learning.partitions.counting import counted_pass
+from markone.learning.partitions.engine import Engine, engine_for
 from markone.learning.states import check_forms, need
 from markone.model.evaluation import log_probabilities
 from markone.model.events import Events, Floats
@@ -59,6 +61,9 @@ class Counting(CommonLearner):
         if groups is None:
             groups = one_group(self.settings.likelihood or "multinomial", features)
         self.events = Events.none(groups, features, classes)
+        self.engine: Engine | None = None
+        """What runs the tasks of partitions; by default, threads."""
+        self.threads: int | None = None
         self._scorer: NaiveBayes | None = None
 
     @property
@@ -76,6 +81,15 @@ class Counting(CommonLearner):
         return block.without_repeats()
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Counted, int]]:
+        """Count all examples."""
+        if self.settings.partitions == 1:
+            yield from self.count_own(examples, epoch, skip)
+            return
+        parts = divided(examples, self.settings.partitions)
+        with engine_for(self.engine, self.threads) as engine:
+            yield from counted_pass(self, parts, engine)
+
+    def count_own(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Counted, int]]:
         """Count all examples in storage order, because the order does not matter."""
         size = examples.between_looks(1)
         for block, order in examples.visits(AS_STORED, epoch, skip):
@@ -151,6 +165,19 @@ class Counting(CommonLearner):
         smoothings = [smoothing_of(one, self.of_variance) for one in settings]
         return np.array([one.right for one in leave_one_out(self, block, smoothings)], np.int64)
 
+    def without_counts(self) -> Counting:
+        """Return a learner of the same kind that has counted nothing."""
+        empty = self.twin()
+        empty.settings = NaiveBayesSettings.of(replace(self.settings, partitions=1))
+        empty.events = Events.none(self.events.groups, self.features, self.classes)
+        empty.engine = empty._scorer = None
+        return empty
+
+    def add_counts(self, events: Events) -> None:
+        """Add the counts of other rows with the same features and classes."""
+        self.events = self.events.merged(events)
+        self._scorer = None
+
     def twin(self) -> Counting:
         """Return a learner that shares the counts until one of the two grows or starts from others."""
         twin: Counting = object.__new__(type(self))
@@ -165,12 +192,12 @@ class Counting(CommonLearner):
 
     def __getstate__(self) -> dict[str, Any]:
         saved = self.events.save()
-        kept = {name: value for name, value in self.__dict__.items() if name not in ("events", "_scorer")}
+        kept = {name: value for name, value in self.__dict__.items() if name not in ("events", "engine", "_scorer")}
         return {**kept, "facts": saved.facts, "arrays": saved.arrays, "classes": self.classes}
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
         events = Events.load(Saved(saved.pop("facts"), saved.pop("arrays")), saved.pop("classes"))
-        self.__dict__.update(saved, events=events, _scorer=None)
+        self.__dict__.update(saved, events=events, engine=None, _scorer=None)
 
 
 def is_positive(matrix: Any) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ from numpy.typing import NDArray
 from markone import _core
 from markone.data.blocks import Block, Rows
 from markone.errors import DataError
-from markone.learning.examples import Examples
-from markone.learning.learner import CommonLearner, State
+from markone.learning.examples import Examples, PartOfRows, divided
+from markone.learning.learner import CommonLearner, State, Tally
+from markone.learning.partitions import mixing
+from markone.learning.partitions.engine import Engine, engine_for
 from markone.learning.states import OWED, check_forms, check_in_core
 from markone.model.scorer import LinearScorer
 from markone.model.settings import OnlineSettings, Settings
@@ -38,6 +41,10 @@ class Linear(CommonLearner):
         self._changes = 0
         self.listener: Listener | None = None
         """A function that is called for mistakes."""
+        self.engine: Engine | None = None
+        """What runs the tasks of partitions; by default, threads."""
+        self.threads: int | None = None
+        self._in_partitions: tuple[mixing.Weights, Sequence[PartOfRows]] | None = None
         if settings.start == "random":
             random = np.random.default_rng(settings.seed)
             self.start_at(
@@ -103,11 +110,27 @@ class Linear(CommonLearner):
         return block.without_repeats() if by_length else block
 
     def begin(self, examples: Examples) -> None:
-        """Prepare the examples for more than one pass."""
+        """Prepare the examples for more than one pass, and divide them into partitions."""
         if self.settings.epochs > 1:
             examples.pack_counts()
+        if self.settings.partitions > 1:
+            self._in_partitions = mixing.Weights(self), divided(examples, self.settings.partitions)
 
-    def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[_core.Tally, int]]:
+    def let_go(self) -> None:
+        self._in_partitions = None
+
+    def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Tally, int]]:
+        """Visit all examples in pieces; in partitions, all at once."""
+        if self.settings.partitions == 1:
+            yield from self.learn_own(examples, epoch, skip)
+            return
+        if self._in_partitions is None:
+            self.begin(examples)
+        assert self._in_partitions is not None
+        with engine_for(self.engine, self.threads) as engine:
+            yield from mixing.mixed_pass(*self._in_partitions, engine, epoch)
+
+    def learn_own(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[_core.Tally, int]]:
         """Visit all examples in pieces."""
         size = examples.between_looks(self.columns)
         for block, order in examples.visits(self.settings, epoch, skip):
@@ -127,6 +150,34 @@ class Linear(CommonLearner):
             return tally
         finally:
             self._changed()
+
+    def without_weights(self) -> Linear:
+        """Return a new learner of the same kind."""
+        settings = replace(self.settings, start="zero", partitions=1, mixing=None)
+        return Linear(settings, features=self.features, classes=self.classes, dtype=self.dtype)
+
+    def start_part(self, base: Linear) -> None:
+        """Start at the weights of another learner of the same kind, which stands for all partitions."""
+        self._learner.start_part(base._learner)  # type: ignore[arg-type]  # both have the same type
+
+    def catch_up(self, base: Linear, places: NDArray[np.uint32]) -> None:
+        """Start at its weights again, if only these places have changed."""
+        self._learner.catch_up(base._learner, places)  # type: ignore[arg-type]
+
+    def take_changes(self, base: Linear) -> tuple[mixing.Arrays, mixing.Arrays, tuple[float, float, float]]:
+        """Return what has changed since then, for the bias, too, with the clocks. Everything is at the start again."""
+        self._changed()
+        return self._learner.take_changes(base._learner)  # type: ignore[arg-type]
+
+    def settle(self) -> None:
+        """Apply all penalties that are due."""
+        self._learner.settle()
+        self._changed()
+
+    def mix(self, weights: mixing.Arrays, bias: mixing.Arrays, clocks: tuple[float, float, float]) -> None:
+        """Mix the weights with the changes of partitions, all of which have gone on by these clocks."""
+        self._learner.mix(weights, bias, *clocks)
+        self._changed()
 
     def weights(self, averaged: bool | None = None) -> _core.Weights32 | _core.Weights64:
         """Return the current weights: the averaged or the last ones, by default as in the settings."""

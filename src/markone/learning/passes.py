@@ -15,6 +15,7 @@ from markone.learning.learner import Course, Learner
 from markone.learning.progress import Progress, Silence
 from markone.learning.run import Run
 from markone.learning.run_options import Callback, RunOptions
+from markone.learning.states import need
 from markone.learning.trainable import OF_ROWS, AnyModel, Arrays, PassTotals, Stopping, Trainable
 from markone.model.history import History
 from markone.model.settings import Settings
@@ -92,6 +93,7 @@ class LearnerTraining(Trainable[AnyModel]):
         return self.learner.get_state()
 
     def set_state(self, state: Arrays, passes: int, visits: int) -> None:
+        need(visits == 0 or self.learner.settings.partitions == 1, "it was saved within a pass of partitions")
         self.learner.check_state(state)
         self.learner.set_state(state)
 

@@ -187,10 +187,12 @@ def finish_store_of_sets(
     store: RowStore, source: Source, known: list[Label], order: ClassOrder | None = None
 ) -> tuple[list[Label], Sets]:
     """Finish a store whose rows have several labels. Return all labels, and which of them each label of the store
-    stands for."""
+    stands for. New labels follow the known ones if there is an `order`."""
     met = [source.labels[number] for number in store.labels_met()]
     labels = [*dict.fromkeys(label for one in met for label in members_of(one))]
-    classes = known or (order or ClassOrder()).arrange(labels)
+    number = KnownLabels(known).number
+    new = [label for label in labels if number(label) is None] if known else labels
+    classes = known if order is None else [*known, *order.arrange(new)]
     if not classes:
         raise DataError("none of the rows has a label")
     store.finish(np.arange(len(source.labels), dtype=np.int32))

@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.data.blocks import Block, Rows
-from markone.data.source import UNLABELLED
-from markone.learning.examples import Examples, Visits
+from markone.data.source import UNLABELLED, Label
+from markone.errors import SettingsError
+from markone.learning.class_weights import weights_of_sets
+from markone.learning.examples import Examples, PartOfRows, Visits
 from markone.learning.learner import CommonLearner, Counted, Course, Learner, State, Tally
 from markone.learning.online import Linear
 from markone.learning.states import check_forms, need, prefixed, without_prefix
@@ -30,25 +32,47 @@ from markone.parallel import in_order
 Sets = NDArray[np.bool_]
 """Which labels each set of labels contains: labels × sets. The labels of rows are the numbers of their sets."""
 MakeLearner = Callable[[], Learner]
+GROUPS = 8
+"""How many groups of labels each thread trains. A task for each label would take longer than its steps."""
 
 
-def learner_of_sets(settings: Settings, sets: Sets, make: MakeLearner) -> LabelsTogether | LabelsInTurn:
-    """Return a learner for rows with several labels; `make` returns a learner of two classes."""
-    return (LabelsTogether if settings.traits.online else LabelsInTurn)(sets, make)
+def learner_of_sets(
+    settings: Settings, sets: Sets, names: list[Label], make: MakeLearner
+) -> LabelsTogether | LabelsInTurn:
+    """Return a learner for rows with several labels of these names; `make` returns a learner of two classes."""
+    return (LabelsTogether if settings.traits.online else LabelsInTurn)(sets, names, make)
 
 
 class OneLabel:
     """The same examples, whose class is 1 if they have a label, and otherwise 0."""
 
-    def __init__(self, examples: Examples, sets: Sets, label: int, visits: Iterable[Visits] = ()) -> None:
-        """`visits` are those of a pass that learners of several labels make together."""
+    def __init__(
+        self,
+        examples: Examples,
+        sets: Sets,
+        label: int,
+        visits: Iterable[Visits] = (),
+        weights: NDArray[np.float64] | None = None,
+    ) -> None:
+        """`visits` are those of a pass that learners of several labels make together. `weights` are those of each
+        label, for the rows without it and with it."""
         self._examples = examples
         self._labels = len(sets)
         self._classes = np.append(sets[label].astype(np.int32), np.int32(UNLABELLED))  # the last is at UNLABELLED
         self._visits = visits
+        self._weights = None if weights is None else weights[label][self._classes]
 
     def _of_label(self, block: Block) -> Block:
-        return replace(block, labels=self._classes[block.labels])
+        importance = self._weighted(block.labels, block.importance)
+        return replace(block, labels=self._classes[block.labels], importance=importance)
+
+    def _weighted(
+        self, labels: NDArray[np.int32], importance: NDArray[np.float64] | None
+    ) -> NDArray[np.float64] | None:
+        if self._weights is None:
+            return importance
+        own: NDArray[np.float64] = self._weights[labels]
+        return own if importance is None else importance * own
 
     @property
     def rows(self) -> int:
@@ -72,7 +96,14 @@ class OneLabel:
         return self._classes[learned], self._classes[held_out]
 
     def importance(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
-        return self._examples.importance()
+        pairs = zip(self._examples.labels(), self._examples.importance(), strict=True)
+        learned, held_out = (self._weighted(labels, importance) for labels, importance in pairs)
+        return learned, held_out
+
+    def parts(self, count: int) -> list[PartOfRows]:
+        raise SettingsError(
+            "partitions", "is for rows with one label each, but here a row can have several; leave it out"
+        )
 
     def whole(self, *, in_files: bool = False) -> Visits:
         block, rows = self._examples.whole(in_files=in_files)
@@ -84,13 +115,21 @@ class LabelLearner(CommonLearner):
 
     settings: SpelledOut
 
-    def __init__(self, sets: Sets, learner: Learner) -> None:
-        self.sets = sets
+    def __init__(self, sets: Sets, names: list[Label], learner: Learner) -> None:
+        self.sets, self.names = sets, names
         self.settings, self.features, self.dtype = learner.settings, learner.features, learner.dtype
         self.threads = 1
         """The number of labels that are trained at the same time. The result is the same."""
         self._snapshots: dict[bool | None, _core.Weights32 | _core.Weights64] = {}
         """The weights since the last change."""
+        self._of_classes: NDArray[np.float64] | None = None
+
+    def one_label(self, examples: Examples, label: int, visits: Iterable[Visits] = ()) -> OneLabel:
+        """Return the examples of one label, weighted as the settings say."""
+        if self.settings.class_weight is not None and self._of_classes is None:
+            numbers, importance = examples.labels()[0], examples.importance()[0]
+            self._of_classes = weights_of_sets(self.settings.class_weight, self.names, self.sets, numbers, importance)
+        return OneLabel(examples, self.sets, label, visits, self._of_classes)
 
     @property
     def classes(self) -> int:
@@ -133,29 +172,45 @@ class LabelLearner(CommonLearner):
 class LabelsTogether(LabelLearner):
     """Learners that visit each row one after the other, before the next row is read."""
 
-    def __init__(self, sets: Sets, make: MakeLearner) -> None:
+    def __init__(self, sets: Sets, names: list[Label], make: MakeLearner) -> None:
         self.learners = [made for made in (make() for _ in sets) if isinstance(made, Linear)]
-        super().__init__(sets, self.learners[0])
+        super().__init__(sets, names, self.learners[0])
 
     def ready(self, block: Block) -> Block:
         return self.learners[0].ready(block)
 
     def begin(self, examples: Examples) -> None:
         for label, learner in enumerate(self.learners):
-            learner.begin(OneLabel(examples, self.sets, label))
+            learner.begin(self.one_label(examples, label))
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Tally, int]]:
         """Visit all examples in pieces. Mistakes, updates and losses are the sums over all labels."""
         for visits in examples.visits(self.settings, epoch, skip):
-            passes = [
-                learner.learn_pass(OneLabel(examples, self.sets, label, [visits]), epoch, skip)
+            passes: list[Iterator[tuple[Tally, int]]] = [
+                learner.learn_pass(self.one_label(examples, label, [visits]), epoch, skip)
                 for label, learner in enumerate(self.learners)
             ]
             del visits  # releases this window before the next one is read
-            while pieces := [piece for piece in in_order(next_piece, passes, self.threads) if piece is not None]:
+            size = -(-len(passes) // (GROUPS * self.threads))
+            groups = [passes[start : start + size] for start in range(0, len(passes), size)]
+            while pieces := [piece for found in in_order(next_pieces, groups, self.threads) for piece in found]:
                 self._snapshots.clear()
                 yield total(tally for tally, _ in pieces), pieces[0][1]
-            del passes
+            del passes, groups
+
+    def scores(self, rows: Rows, averaged: bool | None = None) -> NDArray[Any]:
+        if averaged in self._snapshots or rows.stored >= self.features:
+            return super().scores(rows, averaged)
+        return np.hstack([learner.scores(rows, averaged) for learner in self.learners])  # without copying all weights
+
+    def grown_from(self, scorer: LinearScorer, moved: NDArray[np.int64], places: list[int]) -> LabelsTogether:
+        matrix, bias = scorer.weights.matrix(), scorer.weights.bias()
+        for label, place in enumerate(places):
+            own = _core.Weights32(np.ascontiguousarray(matrix[:, label, None]), bias[label, None].copy(), 2)
+            one = LinearScorer(own, scorer.has_probabilities)
+            self.learners[place] = self.learners[place].grown_from(one, moved, [0, 1])
+        self._snapshots.clear()
+        return self
 
     def last_weights(self, averaged: bool | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
         found = [learner.weights(averaged) for learner in self.learners]
@@ -189,9 +244,9 @@ class LabelsTogether(LabelLearner):
 class LabelsInTurn(LabelLearner):
     """Learners that converge to an optimum, one after the other. Of each, only its weights are kept."""
 
-    def __init__(self, sets: Sets, make: MakeLearner) -> None:
+    def __init__(self, sets: Sets, names: list[Label], make: MakeLearner) -> None:
         self._make = make
-        super().__init__(sets, make())
+        super().__init__(sets, names, make())
         self.trained = 0
         """The number of labels that have been trained."""
         self.matrix = np.zeros((self.features + 1, self.classes), self.dtype)
@@ -220,7 +275,7 @@ class LabelsInTurn(LabelLearner):
     def _train(self, label: int, all_labels: Examples) -> tuple[Any, Course, Tally, int]:
         """Train a label, and return its weights, their distance to the optimum, the results of the last pass, and the
         number of passes."""
-        learner, examples = self._make(), OneLabel(all_labels, self.sets, label)
+        learner, examples = self._make(), self.one_label(all_labels, label)
         learner.begin(examples)
         assert self.settings.epochs is not None  # defaults are filled in
         last, epoch = Counted(0, 0, 0.0, 0.0), 0
@@ -263,9 +318,9 @@ class LabelsInTurn(LabelLearner):
         self._snapshots.clear()
 
 
-def next_piece(passes: Iterator[tuple[Tally, int]]) -> tuple[Tally, int] | None:
-    """Return the results of the next piece of a pass; None if there are no more pieces."""
-    return next(passes, None)
+def next_pieces(passes: list[Iterator[tuple[Tally, int]]]) -> list[tuple[Tally, int]]:
+    """Return the results of the next piece of each pass, if there are more pieces."""
+    return [piece for one in passes if (piece := next(one, None)) is not None]
 
 
 def total(tallies: Iterable[Tally]) -> Counted:

@@ -14,7 +14,9 @@ keeps them. Rows with the labels of the fit never judge it. All of this uses a s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -112,23 +114,26 @@ class Search:
         self.folds = list(self.divided())
         fits = [self.fit(fold) for fold in self.folds]
         lines = np.concatenate([fit.losses(NONE) for fit in fits])
+        straight = chosen = fits
         best, smoothness = lines, None
         for one in SMOOTH if self.part.bent else ():
             self.part.shape(one, (), 0.0)
             if self.part.width == 0:
                 break
-            fits = [fit.widened(self.block()) for fit in fits]
+            # The features do not depend on the smoothness.
+            block = self.block() if fits is straight else fits[0].block
+            fits = [fit.widened(block) for fit in fits]
             losses = np.concatenate([fit.losses(self.smoothness()) for fit in fits])
             if losses.mean() < best.mean():
-                best, smoothness = losses, one
+                best, smoothness, chosen = losses, one, fits
             elif smoothness is not None:
                 break
         if not gains(lines, best, self.sure):
-            best, smoothness = lines, None
+            best, smoothness, chosen = lines, None, straight
         self.part.shape(smoothness, (), 0.0)
-        pairs = self.number_of_pairs(best) if self.part.may_pair else 0
+        pairs = self.number_of_pairs(best, chosen) if self.part.may_pair else 0
         if pairs:
-            fit = self.fit(Fold(self.rows, self.rows))
+            fit = chosen[0].on(Fold(self.rows, self.rows))
             fit.losses(self.smoothness())
             self.part.shape(smoothness, self.screened(fit, pairs), PAIR_SMOOTH)
 
@@ -157,18 +162,17 @@ class Search:
         start = self.plain.shape[1]
         return Smoothness.of(one.moved(start) for one in self.part.neighbours())
 
-    def number_of_pairs(self, best: Array) -> int:
-        """The best number of pairs. Each fold finds its pairs in its own rows, because the tested rows must be new."""
+    def number_of_pairs(self, best: Array, fits: list[Fit]) -> int:
+        """The best number of pairs, from the fits of the folds without any and their losses.
+
+        Each fold finds its pairs in its own rows, because the tested rows must be new.
+        """
         smoothness = self.part.smoothness
-        room = (MOST_FEATURES - self.block().matrix.shape[1]) // (self.part.side_limit**2)
+        room = (MOST_FEATURES - fits[0].block.matrix.shape[1]) // (self.part.side_limit**2)
         numbers = [number for number in NUMBERS_OF_PAIRS if number <= room]
         if not numbers:
             return 0
-        found = []
-        for fold in self.folds:
-            fit = self.fit(fold)
-            fit.losses(self.smoothness())
-            found.append((fit, self.screened(fit, max(numbers))))
+        found = [(fit, self.screened(fit, max(numbers))) for fit in fits]
         chosen, before = 0, best
         for number in numbers:
             losses = []
@@ -232,6 +236,8 @@ class Fit:
 
     def widened(self, block: Block) -> Fit:
         """The same fit with the features of another block, starting from the weights of the features that stay."""
+        if block is self.block:
+            return copy(self)
         if self.start is None:
             return self.like_this(block, None)
         start = np.zeros((block.matrix.shape[1] + 1, self.start.shape[1]))
@@ -239,19 +245,20 @@ class Fit:
         start[:same], start[-1] = self.start[:same], self.start[-1]
         return self.like_this(block, start)
 
+    def on(self, fold: Fold) -> Fit:
+        """The same fit on other rows, starting from the weights of this one."""
+        fit = self.like_this(self.block, self.start)
+        fit.fold = fold
+        return fit
+
     def like_this(self, block: Block, start: Array | None) -> Fit:
         return Fit(block, self.classes, self.fold, start)
 
     def losses(self, smoothness: Smoothness) -> Array:
         """Fit the weights, and return the loss of each tested row."""
-        of = self.objective(self.fold.learned)
+        of = self.learned
         columns = 1 if self.classes == 2 else self.classes
-        training = Block(
-            as_rows(self.block.matrix[self.fold.learned]),
-            self.block.matrix[self.fold.learned],
-            self.block.labels[self.fold.learned],
-        )
-        descent = NewtonInWeights(of, self.settings(training), self.start, smoothness)
+        descent = NewtonInWeights(of, self.settings, self.start, smoothness)
         for _ in range(MOST_STEPS):
             before = descent.objective
             descent.step(TOL)
@@ -259,13 +266,28 @@ class Fit:
                 break
         self.start = descent.weights()[:, :columns].copy()
         self._pulls = descent.pulls[:, :columns] * of.importance
-        tested = self.objective(self.fold.tested)
+        tested = self.tested
         scores = np.zeros((tested.rows, tested.stride))
         tested.score(descent.weights(), scores)
         return self.losses_of(tested, scores)
 
-    def settings(self, training: Block) -> OptimumSettings:
-        """The settings with the default penalty for these rows."""
+    @cached_property
+    def learned(self) -> _core.Objective:
+        """The loss of the rows for the fit."""
+        return self.objective(self.fold.learned)
+
+    @cached_property
+    def tested(self) -> _core.Objective:
+        """The loss of the rows that judge it."""
+        return self.objective(self.fold.tested)
+
+    @cached_property
+    def settings(self) -> OptimumSettings:
+        """The settings with the default penalty for the rows for the fit."""
+        matrix = self.block.matrix[self.fold.learned]
+        return self.settings_for(Block(as_rows(matrix), matrix, self.block.labels[self.fold.learned]))
+
+    def settings_for(self, training: Block) -> OptimumSettings:
         columns = 1 if self.classes == 2 else self.classes
         return OptimumSettings.of(suited(Settings(rule="logistic", solver="newton"), [training], columns))
 
@@ -301,7 +323,7 @@ class NumberFit(Fit):
     def like_this(self, block: Block, start: Array | None) -> Fit:
         return NumberFit(block, self.classes, self.fold, start, targets=self.targets)
 
-    def settings(self, training: Block) -> OptimumSettings:
+    def settings_for(self, training: Block) -> OptimumSettings:
         return in_units(RegressionSettings.of(suited(NUMBERS, [training], 1)), SQUARED_UNIT)
 
     def losses_of(self, tested: _core.Objective, scores: Array) -> Array:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from hashlib import sha256
+from importlib import import_module
 from inspect import signature
 from typing import Any, Unpack
 
@@ -23,12 +26,17 @@ from markone.features.examples import fitting
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning import table_defaults
-from markone.learning.class_weights import weigh
+from markone.learning.class_weights import weigh, weights_of_sets
 from markone.learning.cross_fitting import Scored, cross_fitted, may_be_crossed, number_of_folds
 from markone.learning.examples import StoredExamples
 from markone.learning.learner import Learner
 from markone.learning.learners import new_learner
+from markone.learning.logistic import BatchLearner
 from markone.learning.mistake_bounds import Bounding, check_theory, not_bounded, wanted
+from markone.learning.naive_bayes import Counting
+from markone.learning.online import Linear
+from markone.learning.partitions.distant import files_of, parts_on
+from markone.learning.partitions.engine import Engine
 from markone.learning.passes import LearnerTraining
 from markone.learning.progress import Progress
 from markone.learning.reading import (
@@ -59,6 +67,7 @@ from markone.storage.saved import Saved
 
 USUAL_RULE: Rule = "mira"
 FROM_MODEL = "from a model"
+ENGINES = "markone.cluster.engines"
 OF_ANY_RULE = ("epochs", "average", "tie", "bias", "order", "class_weight", "seed")
 
 
@@ -81,6 +90,7 @@ def train(
     memory: int | str | None = None,
     callback: Callback | None = None,
     progress: Progress | bool | None = None,
+    cluster: Any = None,
     bounds: bool | float = False,
     scaled: bool | None = None,
     plain: bool = False,
@@ -146,6 +156,11 @@ def train(
     progress
         By default, a bar is shown on a terminal or in a notebook if the work takes more than two seconds. True shows
         it at once, or prints lines elsewhere. False shows nothing. Or an object with the methods of `Progress`.
+    cluster
+        The workers of a cluster learn the partitions: the address of a Dask scheduler such as "tcp://host:8786", a
+        `dask.distributed.Client`, the address of a Ray cluster such as "ray://host:10001", or the module `ray`. They
+        read the files themselves, which must have the same path on all machines. The result is the same. Set
+        `partitions`, too.
     bounds
         True to compute the mistake bound of the perceptron, as `model.history.bounds`: how many mistakes the theory
         allows, and the largest possible margin. It can also be the margin of a plane that you know. This needs the rule
@@ -194,14 +209,15 @@ def train(
     of_numbers = checked.traits.predicts_numbers
     source = opened(source, target, threads)
     if source.several:
-        check_for_sets(
-            checked, positive=positive, abstain=abstain, start=weights, from_model=from_model, bounds=watched
-        )
+        check_for_sets(checked, positive=positive, abstain=abstain, start=weights, bounds=watched)
     if kept is not None and source.several != (kept.several is not None):
         raise DataError(other_data(ClassifierTraining.visited))
+    if base is not None and source.several != (base.several is not None):
+        has, have = ("one label", "lists of labels") if source.several else ("several labels", "one label each")
+        raise DataError(f"the model to start from predicts {has} for each row, and these rows have {have}")
     classless = of_numbers or source.several
     spec = spec_of(features, functions, earlier, countable=checked.traits.counts, scaled=usual, classless=classless)
-    if source.several:
+    if source.several and earlier is None:
         check_weights_of_words(spec, source.columns)
     free = earlier is None and weights is None and not watched and scaled is None and not source.several
     curved = free and table_defaults.suits(source.columns, given)
@@ -214,7 +230,7 @@ def train(
     wishes = Wishes.of(threshold, abstain, earlier)
     wishes.check(checked, given)
     holdout = checked.holdout if kept or "holdout" in given or of_numbers else wishes.holdout
-    with RowStore(options.memory) as store:
+    with engine_on(cluster, checked, source) as engine, RowStore(options.memory) as store:
         filling = Filling(source, holdout, checked.seed, options.threads, options.memory, options.progress, of_numbers)
         if kept is not None:
             begun = take_up(kept, filling, store, checked)
@@ -225,7 +241,7 @@ def train(
         if weights is not None:
             start_from(weights, begun.learner, begun.features, begun.classes)
         training = ClassifierTraining(
-            filling.source, begun, store, digest_of_start(weights, kept, base), options.threads, wishes
+            filling.source, begun, store, digest_of_start(weights, kept, base), options.threads, wishes, engine
         )
         run = Run(training)
         if watched:
@@ -233,6 +249,26 @@ def train(
         if kept is not None:
             run.go_on(kept)
         return run.train(options)
+
+
+def engine_on(cluster: Any, settings: Settings, source: Source) -> AbstractContextManager[Engine | None]:
+    """Return the engine of a cluster, after a look at its workers; None without a cluster."""
+    if cluster is None:
+        return nullcontext()
+    if settings.partitions == 1:
+        raise SettingsError(
+            "cluster", ("needs at least two partitions; set ", Setting("partitions", 8), ", for example")
+        )
+    if settings.rule in SOLVERS and settings.solver != "online":
+        raise SettingsError(
+            "cluster", ("needs rules whose partitions learn on their own; set ", Setting("solver", "online"))
+        )
+    files = files_of(source)
+    # The room of engines is above this one. It is imported only here, by its name.
+    opened: AbstractContextManager[Engine] = import_module(ENGINES).opened(
+        cluster, () if files is None else files.paths
+    )
+    return opened
 
 
 def earlier_models(
@@ -287,10 +323,14 @@ class ClassifierTraining(LearnerTraining[Model]):
         given_start: str = "",
         threads: int = 1,
         wishes: Wishes | None = None,
+        engine: Engine | None = None,
     ) -> None:
         self.stored = StoredExamples(store, start.learner.settings)
+        if engine is not None:
+            start.learner.engine = engine  # type: ignore[attr-defined]  # `engine_on` has checked the rule
+            self.stored.distant = partial(parts_on, engine, source, start.features, store)
         super().__init__(start.learner, self.stored)
-        if isinstance(start.learner, LabelLearner):
+        if isinstance(start.learner, LabelLearner | Linear | Counting | BatchLearner):
             start.learner.threads = threads
         self.source = source
         self.start = start
@@ -342,8 +382,12 @@ class ClassifierTraining(LearnerTraining[Model]):
 
     def decisions(self, sets: Sets) -> SeveralLabels:
         """Learn for each label how scores become probabilities and, if the user wants it, a threshold."""
-        found = self.scored()
-        scored = [] if found is None else [found.of_label(sets, label) for label in range(len(sets))]
+        found, names, class_weight = self.scored(), self.start.classes, self.learner.settings.class_weight
+        scored, weights = [], None
+        if found is not None:
+            if class_weight is not None:
+                weights = weights_of_sets(class_weight, names, sets, found.truth, found.importance)
+            scored = [found.of_label(sets, label, weights) for label in range(len(sets))]
         calibrators = [self.calibrator(one, [False, True]) for one in scored] or [None] * len(sets)
         thresholds = self.wishes.thresholds_of_labels(self.learner.settings, scored, calibrators)
         return SeveralLabels(tuple(map(LabelDecision, calibrators, thresholds)))
@@ -502,10 +546,15 @@ def learn_on(base: Model, filling: Filling, store: RowStore, settings: Settings)
     features = base.features.copy()
     moved = features.extend(fresh)
     filling.add_rows(store, features, drafts)
-    classes = finish_store(store, filling.source, base.classes)
-    weigh(store, settings.class_weight, classes)
+    sets = None
+    if filling.source.several:
+        classes, sets = finish_store_of_sets(store, filling.source, base.classes, ClassOrder())
+    else:
+        classes = finish_store(store, filling.source, base.classes)
+        weigh(store, settings.class_weight, classes)
     rows = StoredExamples(store, settings).learned()
-    return Start(features, classes, grown(base, moved, new_learner(settings, features, classes, rows), classes))
+    learner = new_learner(settings, features, classes, rows, sets=sets)
+    return Start(features, classes, grown(base, moved, learner, classes), sets=sets)
 
 
 def with_holdout(settings: Settings, filling: Filling) -> Settings:
@@ -555,8 +604,8 @@ def check_for_sets(settings: Settings, **given: Any) -> None:
             f"is {settings.rule!r}, which cannot learn several labels for each row; use 'perceptron', 'mira', 'hinge', "
             "'logistic' or 'svm'",
         )
-    if settings.class_weight is not None:
-        given["class_weight"] = settings.class_weight
+    if settings.partitions > 1:
+        given["partitions"] = settings.partitions
     for name, value in given.items():
         if value is not None and value is not False:
             raise SettingsError(name, "is for rows with one label each, but here a row can have several; leave it out")

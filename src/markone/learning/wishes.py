@@ -58,7 +58,8 @@ class Wishes:
         if threshold is None and abstain is None and earlier is not None:
             earlier_threshold = earlier.threshold
             if earlier.several is not None:
-                earlier_threshold = next((one.threshold for one in earlier.several.decisions if one.threshold), None)
+                own = [one.threshold for one in earlier.several.decisions if one.threshold is not None]
+                earlier_threshold = next((one for one in own if one.aim != "micro-f1"), None)  # which is the default
             threshold = None if earlier_threshold is None else earlier_threshold.aim
             abstain = None if earlier.abstention is None else earlier.abstention.error
         if threshold is not None and abstain is not None:
@@ -110,9 +111,10 @@ class Wishes:
         self, settings: Settings, scored: list[Scored], calibrators: Sequence[Calibrator | None]
     ) -> list[Threshold | None]:
         """Choose the thresholds of several labels. Without a wish, they are chosen for micro F1, if there are rows for
-        it. A label that all rows have, or none, is predicted if its score is above 0."""
+        it, and no class weights, which already decide how often a label is predicted. A label that all rows have, or
+        none, is predicted if its score is above 0."""
         few = not scored or len(scored[0].truth) < FEWEST_ROWS
-        if few and self.aim is None:
+        if (few or settings.class_weight is not None) and self.aim is None:
             return [None] * len(calibrators)
         if self.aim is not None and (few or self.aim.kind != "micro-f1"):
             wanted: list[Threshold | None] = []

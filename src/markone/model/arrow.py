@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,14 +25,34 @@ def score_batch(model: Model, batch: Any) -> Any:
     if rows == 0:  # the types of the scores are those of a row without values
         table = pa.table({field.name: pa.nulls(1, field.type) for field in table.schema})
     numbers, scores = (found[:rows] for found in model.decide(table))
-    columns = {PREDICTION: labels_of(model, numbers)}
-    groups = {"score": model.as_rows(scores)}
-    if model.has_probabilities:
+    columns = answer_columns(model, numbers, scores, wants_scores=True, wants_probabilities=model.has_probabilities)
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def answer_columns(
+    model: Model,
+    numbers: Any,
+    scores: Any,
+    kept: Mapping[str, Any] | None = None,
+    *,
+    wants_scores: bool,
+    wants_probabilities: bool,
+) -> dict[str, Any]:
+    """Return the kept columns as they are, and after them the prediction, scores and probabilities as Arrow arrays."""
+    import pyarrow as pa
+
+    columns = {**(kept or {})}
+    if model.predicts_numbers:
+        columns[free_name(PREDICTION, columns)] = pa.array(np.ascontiguousarray(model.as_rows(scores)))
+        return columns
+    columns[free_name(PREDICTION, columns)] = labels_of(model, numbers)
+    groups = {"score": model.as_rows(scores)} if wants_scores else {}
+    if wants_probabilities:
         groups["probability"] = np.exp(model.log_probabilities(scores))
     for name, matrix in groups.items():
         for label, column in zip(model.classes, matrix.T, strict=True):
             columns[free_name(f"{name}:{written(label)}", columns)] = pa.array(np.ascontiguousarray(column))
-    return pa.RecordBatch.from_pydict(columns)
+    return columns
 
 
 def labels_of(model: Model, numbers: Any) -> Any:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Self
 
@@ -62,13 +63,18 @@ class Calibrator(Brief):
         scores = np.asarray(scores, np.float64)
         if not self.knots:
             return scores * self.slopes[0]
-        knots, slopes = np.array(self.knots), np.array(self.slopes)
-        heights = np.concatenate([[0.0], np.cumsum(slopes[1:-1] * np.diff(knots))])
-        heights -= heights[np.searchsorted(knots, 0.0)]
-        at = np.searchsorted(knots, scores)
+        knots, slopes, heights = self._line
+        at = knots.searchsorted(scores)
         nearest = np.maximum(at - 1, 0)
         found: Floats = heights[nearest] + slopes[at] * (scores - knots[nearest])
         return found
+
+    @cached_property
+    def _line(self) -> tuple[Floats, Floats, Floats]:
+        """The knots, the slopes, and the log-odds at the knots."""
+        knots, slopes = np.array(self.knots), np.array(self.slopes)
+        heights = np.concatenate([[0.0], np.cumsum(slopes[1:-1] * np.diff(knots))])
+        return knots, slopes, heights - heights[np.searchsorted(knots, 0.0)]
 
     def score_of(self, log_odds: float) -> float:
         """Return the score that has these calibrated log-odds."""

@@ -338,9 +338,14 @@ class EvaluationTally:
 
 def log_probabilities(scores: NDArray[Any]) -> NDArray[np.float64]:
     """Return the logarithm of the softmax of the scores, which may be infinite."""
-    scores = of_each_class(scores).astype(np.float64)
-    top = scores.max(axis=1, keepdims=True)
-    above: NDArray[np.float64] = np.subtract(scores, top, out=np.zeros_like(scores), where=scores != top)
+    if scores.shape[1] == 1:  # the same numbers in fewer steps: those below 0, and 0
+        above = np.zeros((len(scores), 2))
+        np.minimum(scores[:, 0], 0.0, out=above[:, 1])
+        np.minimum(-scores[:, 0], 0.0, out=above[:, 0])
+    else:
+        scores = scores.astype(np.float64)
+        top = scores.max(axis=1, keepdims=True)
+        above = np.subtract(scores, top, out=np.zeros_like(scores), where=scores != top)
     above -= np.log(np.exp(above).sum(axis=1, keepdims=True))
     return above
 

@@ -99,7 +99,8 @@ class Events(Brief):
 
     def merged(self, more: Events) -> Events:
         """Return the sum of both counts, which must have the same features and classes."""
-        if self.groups != more.groups or self.counts.shape != more.counts.shape:
+        mine, theirs = ([replace(group, size=group.events) for group in one.groups] for one in (self, more))
+        if mine != theirs or self.counts.shape != more.counts.shape:
             raise DataError("counts can only be added to those of the same features and classes")
         numbers = np.concatenate(
             [

@@ -39,9 +39,9 @@ FACTS = {"kind", "settings", "classes", "history", "target", "reading", "feature
 ADDED = {"scorer", "calibrator", "threshold", "abstention", "several"}
 """Facts that older files do not have: they only have linear models, without probabilities from held-out rows."""
 PARTS = ("features", "counts", "resume", *sorted(ADDED))
-LATER_SETTINGS = ("quantile",)
-"""Settings that older files do not have. They are left out if they are None, so that the same training makes the same
-file as before."""
+LATER_SETTINGS = {"quantile": None, "partitions": 1, "mixing": None}
+"""Settings that older files do not have. They are left out if they have these defaults, so that the same training makes
+the same file as before."""
 ADDED_TO_PASSES = ("objective", "gap")
 ADDED_TO_HISTORY = ("bounds",)
 Arrays = dict[str, NDArray[Any]]
@@ -93,7 +93,7 @@ def to_saved(model: Model, *, final: bool = False) -> Saved:
         "settings": {
             name: in_json(value)
             for name, value in asdict(model.settings).items()
-            if value is not None or name not in LATER_SETTINGS
+            if name not in LATER_SETTINGS or value != LATER_SETTINGS[name]
         },
         "classes": model.classes,
         "history": history_in_json(model.history),

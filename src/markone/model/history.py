@@ -9,7 +9,7 @@ from typing import Any, Literal
 from markone.brief import Brief
 from markone.model.bounds import Bounds
 from markone.reporting.charts import Chart, Line
-from markone.reporting.grids import Grid, plain_number
+from markone.reporting.grids import Grid, counted, plain_number
 from markone.reporting.shown import Content, Shown
 
 PASSES_SHOWN = 20
@@ -97,7 +97,7 @@ class History(Shown):
         return self.passes[i]
 
     def __str__(self) -> str:
-        return f"{len(self)} passes; stopped because {REASONS[self.stopped]}"
+        return f"{counted(len(self), 'pass', 'passes')}; stopped because {REASONS[self.stopped]}"
 
     def parts(self) -> Iterator[Content]:
         yield f"{self}."

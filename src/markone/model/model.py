@@ -56,6 +56,8 @@ OneExample: TypeAlias = "str | Mapping[str, str | float | None]"
 """The types of single examples that an editor recognises. Images and rows of frames are others."""
 ManyExamples: TypeAlias = "list[Any] | NDArray[Any] | PathLike[str] | Source | Mapping[str, Sequence[Any]]"
 """The types of several examples that an editor recognises. Frames of any library are others."""
+FEW_TEXTS = 4096
+"""A list of up to this many texts is scored at once, in one thread."""
 
 
 class Model(Brief):
@@ -305,9 +307,9 @@ class Model(Brief):
     @overload
     def predict(self, examples: Any, *, threads: int | None = None) -> Any: ...
     def predict(self, examples: Any, *, threads: int | None = None) -> Any:
-        """Return the label of each example, or a single label for a single text, dict or image. A label is None where a
-        model with `abstention` makes no prediction. A regression returns numbers. If an example can have several
-        labels, return a tuple of labels for each, which may be empty."""
+        """Return the label of each example, or a single label for a single text, dict, image or row. A label is None
+        where a model with `abstention` makes no prediction. A regression returns numbers. If an example can have
+        several labels, return a tuple of labels for each, which may be empty."""
         numbers, scores = self.decide(examples, threads=threads)
         if self.several is not None:
             found = self.labels_of(numbers)
@@ -780,10 +782,15 @@ class Model(Brief):
         return weights.matrix(), weights.bias()
 
     def _quick_scores(self, examples: Any, threads: int | None) -> NDArray[np.float32] | None:
-        """Return the scores of a single text without a batch around it; None if this is not possible."""
-        if self._texts is None or type(examples) is not str or threads is not None:
+        """Return the scores of a text, or of a list of texts, without a batch around it; None if this is not
+        possible."""
+        if self._texts is None or threads is not None:
             return None
-        return self._texts.scores_of_text(examples)
+        if type(examples) is str:
+            return self._texts.scores_of_texts([examples])
+        if type(examples) is list and 0 < len(examples) <= FEW_TEXTS:
+            return self._texts.scores_of_texts(examples)
+        return None
 
     def _is_one(self, examples: Any) -> bool:
         return is_one(examples, self.features.columns)

@@ -130,7 +130,7 @@ SHARED = {"schedule": "constant", "strength": 1e-4}
 STEPS = {**SHARED, "epochs": 10, "eta": 1.0, "average": True}
 OPTIMUM = {**SHARED, "penalty": "l2", "balance": 0.0, "tol": 1e-4, "average": False}
 
-ANY_ONLINE = frozenset({"average", "bias", "start", "order"})
+ANY_ONLINE = frozenset({"average", "bias", "start", "order", "partitions", "mixing"})
 GRADIENT = ANY_ONLINE | {"eta", "schedule", "penalty"}
 LOGISTIC: dict[str, Any] = {
     "takes": GRADIENT | {"solver", "gradient", "balance"},
@@ -161,7 +161,7 @@ SOLVERS: dict[str, dict[str, Traits]] = {
     }
 }
 """Rules with several solvers, and the traits of each solver."""
-ONLINE_ONLY = ("schedule", "average", "start", "order")
+ONLINE_ONLY = ("schedule", "average", "start", "order", "mixing")
 """The settings that a rule with several solvers has only with the solver `online`."""
 
 RULES: dict[str, Traits] = {
@@ -214,7 +214,7 @@ RULES: dict[str, Traits] = {
     ),
     "naive-bayes": Traits(
         family="naive-bayes",
-        takes=frozenset({"k", "alpha", "likelihood", "priors"}),
+        takes=frozenset({"k", "alpha", "likelihood", "priors", "partitions"}),
         has_probabilities=True,
         counts=True,
         linear=False,

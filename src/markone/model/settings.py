@@ -27,9 +27,11 @@ Multiclass = Literal["crammer-singer", "one-versus-rest"]
 Likelihood = Literal["multinomial", "bernoulli", "gaussian"]
 Activation = Literal["relu", "tanh", "sigmoid"]
 Optimizer = Literal["adam", "adagrad", "sgd"]
+Mixing = Literal["uniform", "mistakes"]
 
 MOST_LAYERS = 2
 WIDEST_LAYER = 2**16
+MOST_PARTITIONS = 2**16
 MOST_IN_NETWORKS = {"eta": 1e38, "strength": 1e38, "dropout": 0.999999}
 """The largest values that the core's networks, which compute in float32, can use."""
 LARGEST_CLASS_WEIGHT = 1e6
@@ -194,6 +196,13 @@ class Settings:
     """The share of the hidden units of `mlp` that are randomly left out at each step. 0 by default."""
     batch: int | None = checked(None, optional(whole(1)))
     """The number of rows in a mini-batch of `mlp`. 64 by default; fewer, but at least 8, if there are few rows."""
+    partitions: int = checked(1, whole(1, most=MOST_PARTITIONS))
+    """The number of partitions of the rows, which learn at the same time. The model depends on this number, but not on
+    the number of threads or workers. For rules that take a step at each example, the weights of all partitions are
+    mixed after each pass; `naive-bayes` has the same counts with any number."""
+    mixing: Mixing | None = checked(None, one_of(None, *get_args(Mixing)))
+    """The shares of partitions when their weights are mixed: all the same (`uniform`, the default), or by the number of
+    mistakes in the pass (`mistakes`)."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -318,6 +327,8 @@ class OnlineSettings(SpelledOut):
     def check_given(given: Settings) -> None:
         if given.balance:
             raise SettingsError("balance", "is not used by the solver 'online'; leave it out")
+        if given.mixing is not None and given.partitions == 1:
+            raise SettingsError("mixing", "needs at least two partitions; set partitions, too, or leave it out")
 
     @classmethod
     def of(cls, given: Settings) -> Self:
@@ -358,6 +369,11 @@ class OptimumSettings(SpelledOut):
         for name in unused if given.solver is not None else ():
             if name in given_names(given):
                 raise SettingsError(name, f"is not used by the solver {given.solver!r}; leave it out")
+        if given.partitions > 1 and given.penalty == "l1" and given.solver != "ascent":
+            raise SettingsError(
+                "partitions",
+                "work with the penalty 'l1' only by the solvers 'online' and 'ascent'; choose one of them",
+            )
         if given.balance and given.penalty == "l1":
             raise SettingsError("balance", "works with the penalty 'l2', not with 'l1'; leave it out")
         if given.balance and not given.bias:
@@ -498,6 +514,8 @@ class LearningSettings(TypedDict, total=False):
     optimizer: Optimizer | None
     dropout: float | None
     batch: int | None
+    partitions: int
+    mixing: Mixing | None
 
 
 class TrialSettings(LearningSettings, total=False):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.data.labels import KnownLabels, members_of, sets_of
+from markone.data.labels import KnownLabels, in_fixed_order, members_of, sets_of
 from markone.data.source import UNLABELLED, Label
 from markone.errors import DataError
 from markone.model.evaluation import MEASURE_WIDTH, STRANGERS_SHOWN, by_class, ratio, shown
@@ -137,6 +138,33 @@ class SeveralEvaluation(Shown):
         yield "Hamming", f"{self.hamming_loss:.2%}", "of all decisions about a label are wrong"
         if self.log_loss is not None:
             yield "log-loss", f"{self.log_loss:.4f}", ""
+
+
+def pooled(evaluations: Sequence[SeveralEvaluation]) -> SeveralEvaluation:
+    """Return the evaluation of all examples of several models together, which need not have the same labels."""
+    classes = in_fixed_order(label for one in evaluations for label in one.classes)
+    places = [[classes.index(label) for label in one.classes] for one in evaluations]
+
+    def summed(name: str) -> Counts:
+        sums = np.zeros(len(classes), np.int64)
+        for one, own in zip(evaluations, places, strict=True):
+            sums[own] += getattr(one, name)
+        return sums
+
+    losses = [None if one.log_loss is None else one.log_loss * one.total for one in evaluations]
+    total = sum(one.total for one in evaluations)
+    return SeveralEvaluation(
+        [*classes],
+        total,
+        sum(one.right for one in evaluations),
+        summed("hits"),
+        summed("predicted"),
+        summed("support"),
+        sum(one.unknown for one in evaluations),
+        tuple(dict.fromkeys(label for one in evaluations for label in one.strangers))[:STRANGERS_SHOWN],
+        sum(one.unlabelled for one in evaluations),
+        None if None in losses else math.fsum(loss for loss in losses if loss is not None) / total,
+    )
 
 
 class SeveralTally:

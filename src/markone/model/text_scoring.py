@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,11 +61,12 @@ class TextScoring:
         assert self._tables is not None
         return self._tables.scores(texts)
 
-    def scores_of_text(self, text: str) -> NDArray[np.float32] | None:
-        """Return the scores of a single text as one row; None if there are no tables yet, or several columns."""
+    def scores_of_texts(self, texts: list[Any]) -> NDArray[np.float32] | None:
+        """Return the scores of texts without a batch around them; None if there are no tables yet, several columns, or
+        something else among the texts."""
         if self._tables is None or len(self._columns) > 1:
             return None
-        return self._tables.scores_of_text(text.encode("utf-8", "surrogatepass"))
+        return self._tables.scores_of_texts(texts)
 
     def prepare(self) -> None:
         """Make the tables now, if they can be made."""

@@ -52,6 +52,7 @@ from markone.reference.logistic import (
     probabilities,
     roughness,
 )
+from markone.reference.mixing import mixed_pass
 from markone.reference.naive_bayes import NaiveBayes, interpolated, laplace, maximum_likelihood
 from markone.reference.network import Memory, Network, Node, adagrad, adam, sgd
 from markone.reference.online import Learner, Tally, mira, perceptron, winner
@@ -115,6 +116,7 @@ __all__ = [
     "maximum_likelihood",
     "measures_of_labels",
     "mira",
+    "mixed_pass",
     "negated",
     "newton",
     "ngrams",

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from markone.data.nested import flat
 from markone.model.model import Model
 from markone.server.messages import Examples, ToExplain
 from markone.server.problems import Problem
 from markone.server.settings import ServeSettings
 
+FEW_NAMES = 50
+"""A request may have this many different names that the model does not use, before they are left out."""
 DEEPEST = 20
 """The maximum depth of nested values in a row."""
 LARGEST_INTEGER = 2**63
@@ -43,8 +47,7 @@ def examples_of(asked: Examples | ToExplain, limits: ServeSettings, ways: tuple[
 
 def of_texts(texts: list[str], limits: ServeSettings) -> Given:
     check_rows(len(texts), limits)
-    for text in texts:
-        check_text(text, limits)
+    check_text(max(texts, key=len, default=""), limits)
     return Given(texts, len(texts))
 
 
@@ -93,6 +96,31 @@ def missing_columns(model: Model, names: Iterable[str] | None) -> list[str]:
     there = set(names)
     # Nested values become columns such as person.age, so their first part counts.
     return [one.name for one in columns if one.name not in there and one.name.partition(".")[0] not in there]
+
+
+def of_model(model: Model, examples: Any) -> Any:
+    """Return rows or columns without names that the model does not use. Each name in any row becomes a column, so many
+    different ones would need much time and memory. Only a few others stay, because messages name them."""
+    columns = model.features.columns
+    if any(column.kind in ("image", "rows") for column in columns):
+        return examples
+    used = {column.name for column in columns}
+    if isinstance(examples, dict):
+        return with_names(examples, used) if len(examples) > len(used) + FEW_NAMES else examples
+    if not isinstance(examples, list) or not all(isinstance(one, dict) for one in examples):
+        return examples
+    others: set[str] = set()
+    for one in examples:
+        others.update(flat(one).keys() - used)
+        if len(others) > FEW_NAMES:
+            return [with_names(flat(one), used) for one in examples]
+    return examples
+
+
+def with_names(row: Mapping[str, Any], used: set[str]) -> dict[str, Any]:
+    """Return the values of the names that are used or, if there are none, of another one."""
+    found = {name: value for name, value in row.items() if name in used}
+    return found or dict(islice(row.items(), 1))
 
 
 # ---- limits

@@ -9,9 +9,8 @@ import msgspec
 import numpy as np
 
 from markone import __version__
-from markone.model.decisions import ABSTAINED
-from markone.model.evaluation import of_each_class
-from markone.server.examples import Given, of_columns, of_images, of_rows, of_texts
+from markone.data.kinds import written
+from markone.server.examples import Given, of_columns, of_images, of_model, of_rows, of_texts
 from markone.server.messages import (
     Datatype,
     InferenceAnswer,
@@ -85,10 +84,10 @@ def infer(service: Service, asked: Asked) -> Answer:
     served = service.shelf.find(*named(asked), kind="classifier")
     model = model_of(served)
     given = given_in(service, served, wanted.inputs)
-    numbers, scores = model.decide(given.examples)
-    labels = ["" if i == ABSTAINED else served.labels[i] for i in numbers.tolist()]
+    numbers, scores = model.decide(of_model(model, given.examples))
+    labels = [named_label(one) for one in model.labels_of(numbers)]
     outputs = {"label": lambda: OutputTensor("label", "BYTES", [len(numbers)], labels)}
-    outputs["scores"] = lambda: tensor("scores", "FP32", of_each_class(scores))
+    outputs["scores"] = lambda: tensor("scores", "FP32", model.as_rows(scores))
     if model.has_probabilities:
         outputs["probabilities"] = lambda: tensor("probabilities", "FP64", np.exp(model.log_probabilities(scores)))
     names = list(outputs) if wanted.outputs is None else [one.name for one in wanted.outputs]
@@ -108,6 +107,11 @@ def named(asked: Asked) -> tuple[str, str | None]:
     """The name and version in the path."""
     name, *version = asked.parts
     return name, version[0] if version else None
+
+
+def named_label(label: Any) -> str:
+    """Return a label as a text: empty where the model abstains, and with semicolons between several labels."""
+    return ";".join(map(written, label)) if isinstance(label, tuple) else "" if label is None else written(label)
 
 
 def tensor(name: str, datatype: Datatype, matrix: Any) -> OutputTensor:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from markone.model.explaining import plain_label
-from markone.server.examples import of_rows, of_texts
+from markone.server.examples import of_model, of_rows, of_texts
 from markone.server.messages import LabelledExamples, Learned
+from markone.server.predicting import model_of
 from markone.server.problems import Problem
 from markone.server.requests import JSON, Answer, Asked, in_json
 
@@ -31,7 +32,7 @@ def learn(service: Service, asked: Asked) -> Answer:
     (of_texts if wanted.rows is None else of_rows)(examples, service.settings)
     if not examples or len(examples) != len(wanted.labels):
         raise Problem(422, f"There are {len(examples):,} examples and {len(wanted.labels):,} labels.")
-    step = service.learning.learn(served, examples, wanted.labels)
+    step = service.learning.learn(served, of_model(model_of(served), examples), wanted.labels)
     answer = Learned(
         model=step.served.name,
         version=step.served.version,

@@ -23,7 +23,7 @@ from markone.server.drift import PageHinkley
 from markone.server.metrics import head, sample
 from markone.server.problems import Problem
 from markone.server.shelf import Served, Shelf
-from markone.storage.journal import ENDING, Journal
+from markone.storage.journal import ENDING, Journal, checked_entries
 
 try:
     import fcntl
@@ -117,7 +117,8 @@ class Pupil:
             self._journal = Journal.begin(served.path + ENDING, {**start, **self._facts()})
         else:
             self._journal, entries = found
-            self._restore(entries)
+            with checked_entries(self._journal.path):
+                self._restore(entries)
 
     def learn(self, examples: list[Any], labels: list[Label]) -> Step:
         with self._writer:
@@ -201,7 +202,7 @@ class Pupil:
             )
         model = self._model
         if start["snapshot"] is not None:
-            model = load(os.path.join(os.path.dirname(path), start["snapshot"]))
+            model = load(os.path.join(os.path.dirname(path), os.path.basename(start["snapshot"])))
         if model.digest != start["digest"]:
             raise DataError(f"the snapshot {start['snapshot']} is not the one that {path} starts from")
         self.tally = Tally(start["learned"], start["right"])

@@ -33,9 +33,10 @@ class Examples(Chosen, forbid_unknown_fields=True, kw_only=True):
 
 
 class Prediction(Struct, omit_defaults=True):
-    """The answer for one example. The label is null if the model abstains."""
+    """The answer for one example. The label is null if the model abstains, and a list if an example can have several
+    labels."""
 
-    label: Label | None
+    label: Label | list[Label] | None
     scores: dict[str, Number]
     probabilities: dict[str, float] | UnsetType = UNSET
 
@@ -58,7 +59,7 @@ class Predictions(Answered, omit_defaults=True, kw_only=True):
 class StreamedPrediction(Struct, omit_defaults=True, kw_only=True):
     """A line of a streamed answer: a prediction, or why there is none for this line."""
 
-    label: Label | UnsetType = UNSET
+    label: Label | list[Label] | UnsetType = UNSET
     scores: dict[str, Number] | UnsetType = UNSET
     probabilities: dict[str, float] | UnsetType = UNSET
     error: str | UnsetType = UNSET
@@ -69,10 +70,11 @@ class StreamedPrediction(Struct, omit_defaults=True, kw_only=True):
 
 
 class ToExplain(Chosen, forbid_unknown_fields=True, kw_only=True):
-    """An example to explain: `text` or `row`."""
+    """An example to explain: `text` or `row`. `label` chooses one of several labels; by default it is the best one."""
 
     text: str | None = None
     row: dict[str, Any] | None = None
+    label: Label | None = None
     top: Annotated[int, Meta(ge=1, le=1000)] = 20
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from markone.server.examples import Given, check_rows, check_text, of_columns, of_rows, of_texts
+from markone.server.examples import Given, check_rows, check_text, of_columns, of_model, of_rows, of_texts
 from markone.server.messages import Invocation, Invoked, SplitFrame
 from markone.server.predicting import model_of
 from markone.server.problems import Problem
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from markone.server.service import Service
 
 INVOCATION = msgspec.json.Decoder(Invocation)
+MOST_COLUMNS = 10_000
 WAYS = ("dataframe_split", "dataframe_records", "instances", "inputs")
 
 
@@ -35,7 +36,7 @@ def invoke(service: Service, asked: Asked) -> Answer:
     limits = service.settings
     given = rows_in_csv(asked.body, limits) if asked.kind == CSV else rows_in_json(served, asked.body, limits)
     model = model_of(served)
-    numbers, _ = model.decide(given.examples)
+    numbers, _ = model.decide(of_model(model, given.examples))
     asked.gives((JSON,))
     return in_json(Invoked(model.labels_of(numbers)), given.rows)
 
@@ -78,6 +79,8 @@ def rows_in_csv(body: bytes, limits: ServeSettings) -> Given:
     import pyarrow as pa
     from pyarrow import csv
 
+    if body[: body.find(b"\n") + 1].count(b",") >= MOST_COLUMNS:
+        raise Problem(413, f"A request may have {MOST_COLUMNS:,} columns in CSV.")
     try:
         table = csv.read_csv(io.BytesIO(body))
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:

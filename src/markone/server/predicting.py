@@ -12,11 +12,10 @@ from msgspec import UNSET
 from numpy.typing import NDArray
 
 from markone.errors import MarkoneError
-from markone.model.evaluation import of_each_class
-from markone.model.explaining import ScoreTable, plain_label
+from markone.model.explaining import Explanation, ScoreTable, SeveralExplanation, plain_label
 from markone.model.model import Model
 from markone.model.writing import make_writer
-from markone.server.examples import check_row, check_text, examples_of, missing_columns
+from markone.server.examples import check_row, check_text, examples_of, missing_columns, of_model
 from markone.server.messages import (
     Examples,
     Explained,
@@ -49,7 +48,7 @@ def predict(service: Service, asked: Asked) -> Answer:
     kind = asked.gives((JSON, CSV, LINES))
     given = examples_of(wanted, service.settings)
     model = model_of(served)
-    numbers, scores = model.decide(given.examples)
+    numbers, scores = model.decide(of_model(model, given.examples))
     if kind == CSV:
         writer = make_writer("csv", model, scores=True, probabilities=model.has_probabilities)
         return Answer(writer.lines({}, numbers, scores), CSV, given.rows)
@@ -67,7 +66,7 @@ def predictions_of(served: Served, numbers: NDArray[np.int64], scores: NDArray[n
     """Return the labels, scores and probabilities of the examples."""
     model = model_of(served)
     winners = model.labels_of(numbers)
-    named = starmap(served.by_class, of_each_class(scores).tolist())
+    named = starmap(served.by_class, model.as_rows(scores).tolist())
     if not model.has_probabilities:
         return list(map(Prediction, winners, named))
     shares = np.exp(model.log_probabilities(scores)).tolist()
@@ -119,7 +118,7 @@ def answers_of(served: Served, examples: list[Any], lines: list[int]) -> Iterato
     if not examples:
         return
     try:
-        yield from predictions_of(served, *model_of(served).decide(examples))
+        yield from predictions_of(served, *model_of(served).decide(of_model(model_of(served), examples)))
         return
     except Exception as error:
         if len(examples) == 1:
@@ -146,7 +145,7 @@ def explain(service: Service, asked: Asked) -> Answer:
     given = examples_of(wanted, service.settings, ("text", "row"))
     examples = [given.examples] if isinstance(given.examples, str) else given.examples
     try:
-        [found] = model_of(served).explain(examples, top=wanted.top)
+        found = explanation_of(model_of(served), of_model(model_of(served), examples), wanted)
     except NotImplementedError as error:
         raise MarkoneError(str(error)) from None
     tables = found.tables if len(found.tables) == 1 else (*found.tables, found.difference)
@@ -164,6 +163,15 @@ def explain(service: Service, asked: Asked) -> Answer:
         ],
     )
     return in_json(explained, 1)
+
+
+def explanation_of(model: Model, examples: Any, wanted: ToExplain) -> Explanation:
+    """Return why the model makes its prediction or, if an example can have several labels, why it has one of them."""
+    if wanted.label is not None:
+        model = model.of_label(wanted.label)
+    [found] = model.explain(examples, top=wanted.top)
+    only: Explanation = found.labels[0] if isinstance(found, SeveralExplanation) else found
+    return only
 
 
 def score_of(table: ScoreTable, top: int) -> ExplainedScore:

@@ -13,6 +13,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,9 @@ BACKLOG = 2048
 SHORTEST_LIFE = 1.0
 """A worker that ends sooner, in seconds, is replaced only after a pause."""
 TICK = 0.2
+SHORTEST_TURN = 0.001
+"""How long a thread may compute in Python while another one waits, in seconds, so that a request does not wait long for
+a model that is being loaded."""
 GENERATIONS = 2
 """While workers are replaced, the old and the new ones count requests in different places."""
 
@@ -107,6 +111,7 @@ def answer(service: Any, settings: ServeSettings, listening: socket.socket, anno
 
     from markone.server.connections import Connection
 
+    sys.setswitchinterval(SHORTEST_TURN)
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     logging.getLogger("uvicorn.access").disabled = True
     config = uvicorn.Config(
@@ -199,8 +204,11 @@ class Supervisor:
         self.is_ending = True
 
     def _look(self) -> None:
+        from markone.server.shelf import give_way
+
         try:
-            said = self.shelf.refresh()
+            with ThreadPoolExecutor(1, initializer=give_way) as loader:
+                said = loader.submit(self.shelf.refresh).result()
         except MarkoneError as error:
             said = [f"The models could not be looked at: {error}."]
         for sentence in said:

@@ -19,7 +19,7 @@ from markone.server.problems import PROBLEM, Problem, problem_of
 from markone.server.requests import LINES, Answer, Asked, content_type
 from markone.server.routes import ROUTES, Route
 from markone.server.settings import ServeSettings
-from markone.server.shelf import Served, Shelf
+from markone.server.shelf import Served, Shelf, give_way
 from markone.web.safety import HEADERS, hosts_at, is_welcome
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ class Service:
         self._patterns = [(route, route.path.split("/")) for route in ROUTES if "{" in route.path]
         self._busy = 0
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="markone-request")
+        self._loader = ThreadPoolExecutor(1, thread_name_prefix="markone-load", initializer=give_way)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -244,14 +245,15 @@ class Service:
             watching.cancel()
         if self.learning is not None:
             await asyncio.get_running_loop().run_in_executor(None, self.learning.close)
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._pool, self._loader):
+            pool.shutdown(wait=False, cancel_futures=True)
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _watch(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(self.settings.reload)
-            for sentence in await loop.run_in_executor(None, self.refresh):
+            for sentence in await loop.run_in_executor(self._loader, self.refresh):
                 print(sentence, file=sys.stderr, flush=True)
 
     def refresh(self) -> list[str]:
@@ -297,21 +299,31 @@ class Body:
 
     async def lines(self, seconds: float) -> Any:
         """Yield lists of complete lines, as they arrive. Empty lines are left out."""
-        rest = b""
+        begun: list[bytes] = []  # the pieces of the last line, which is not complete
+        size = 0
         while not self.is_read:
             try:
                 async with asyncio.timeout(seconds):
-                    rest += await self.piece()
+                    piece = await self.piece()
             except TimeoutError:
                 raise Problem(408, f"The next line did not arrive within {seconds:g} seconds.") from None
-            if len(rest) > self.most and b"\n" not in rest:
-                raise self.too_long("A line")
-            *found, rest = rest.split(b"\n") if not self.is_read else [*rest.split(b"\n"), b""]
+            begun.append(piece)
+            size += len(piece)
+            if b"\n" not in piece:
+                if size > self.most:
+                    raise self.too_long("A line")
+                if not self.is_read:
+                    continue  # pieces may be small, so they are joined only once
+            *found, rest = b"".join(begun).split(b"\n")
+            if self.is_read:
+                found.append(rest)
+                rest = b""
+            begun, size = [rest], len(rest)
             found = [line for line in found if line.strip()]
             while found:
-                size, few = 0, 0
-                while few < len(found) and size < PIECE:
-                    size += len(found[few])
+                few, taken = 0, 0
+                while few < len(found) and taken < PIECE:
+                    taken += len(found[few])
                     few += 1
                 yield found[:few]
                 found = found[few:]

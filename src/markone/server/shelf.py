@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from threading import Lock
+from threading import Lock, get_native_id
 from typing import Any
 
 import msgspec
@@ -27,6 +28,8 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 VERSION_DIGITS = 12
 MOST_FIELDS = 200
 DIGITS = re.compile(r"(\d+)")
+LESS_URGENT = 15
+"""How much a thread that loads models gives way to those that answer, as in `nice`."""
 SAMPLE = "A sentence with which a model is tried before it answers."
 
 AnyModel = Model | Tagger | Parser
@@ -214,14 +217,15 @@ class Shelf:
             raise DataError(
                 f"{place.path} predicts numbers, and the service serves models of classes, taggers and parsers"
             )
-        if isinstance(model, Model) and model.several is not None:
-            raise DataError(
-                f"{place.path} predicts several labels for each example, and the service serves models of classes, "
-                "taggers and parsers"
-            )
         warm(model)
         version = place.version or model.digest[:VERSION_DIGITS]
         return Served(place.name, version, kind, model, place.path, stamp or (0, 0, 0))
+
+
+def give_way() -> None:
+    """Let this thread compute only while the threads that answer have nothing to do, where a system can do that."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, get_native_id(), LESS_URGENT)
 
 
 def warm(model: AnyModel) -> None:

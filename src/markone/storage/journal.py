@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from xxhash import xxh3_64_hexdigest
@@ -72,6 +72,18 @@ class Journal:
             raise DataError(f"{self.path} could not be written: {error.strerror}") from error
 
 
+@contextmanager
+def checked_entries(path: str) -> Iterator[None]:
+    """Turn an error of using the entries of a journal into one that names it: they may have been changed."""
+    try:
+        yield
+    except DataError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        words = f"{path} has an entry that is not right ({type(error).__name__}: {error}); move it away to start again"
+        raise DataError(words) from error
+
+
 def line_of(entry: dict[str, Any]) -> bytes:
     text = json.dumps(entry, separators=(",", ":"), allow_nan=False).encode()
     return b"%s %s\n" % (xxh3_64_hexdigest(text).encode(), text)
@@ -86,5 +98,10 @@ def entries_in(path: str, lines: list[bytes]) -> Iterator[dict[str, Any]]:
             if number == len(whole) - 1 and number > 0:
                 return
             raise DataError(f"{path}, line {number + 1}: the journal is damaged; move it away to start again")
-        entry = json.loads(text)
+        try:
+            entry = json.loads(text)
+        except (ValueError, RecursionError):
+            entry = None
+        if not isinstance(entry, dict):
+            raise DataError(f"{path}, line {number + 1}: the journal is damaged; move it away to start again")
         yield entry

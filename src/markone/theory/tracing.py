@@ -107,6 +107,9 @@ def trace(
     for name in ("holdout", "patience"):
         if given.get(name):
             raise SettingsError(name, "is not possible in a trace, which trains on all rows; leave it out")
+    for name in ("partitions", "mixing"):
+        if given.get(name) not in (None, 1):
+            raise SettingsError(name, "is not possible in a trace, which shows one step after the other; leave it out")
     how = settings_of({"rule": rule, **as_in_lectures(rule, given.get("solver")), **given}, None)
     if how.traits.predicts_numbers:
         raise SettingsError("rule", f"is {rule!r}, which predicts numbers, and a trace shows how classes are learned")

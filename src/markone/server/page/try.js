@@ -83,7 +83,7 @@ function drawPrediction(model, { predictions: [one], missing }, explained) {
   const said = best.map(([label, value]) => `${words.label(label)} ${value === null ? "impossible" : words.number(value)}`).join(", ");
   const parts = [
     element("h2", { textContent: nameOf(model) }),
-    element("p", { className: "verdict" }, `prediction: ${words.label(String(one.label))}`),
+    element("p", { className: "verdict" }, `prediction: ${namesOf(one.label)}`),
     element("p", { className: "quiet", textContent: `${what}: ${said}` }),
   ];
   if (missing) parts.push(element("p", { className: "quiet", textContent: `without a value: ${missing.join(", ")}` }));
@@ -91,6 +91,12 @@ function drawPrediction(model, { predictions: [one], missing }, explained) {
   parts.push(element("p", { className: "quiet", textContent: why }), ...explained.texts.map(drawText));
   parts.push(drawTable(explained.tables.at(-1)));
   return element("section", {}, ...parts);
+}
+
+/** One label, or all of several labels. */
+function namesOf(label) {
+  if (!Array.isArray(label)) return words.label(String(label));
+  return label.map((one) => words.label(String(one))).join(", ") || "no label";
 }
 
 /** The text, whose words are marked by how much they support one class or the other. */

@@ -1,0 +1,109 @@
+"""Pictures of the measurements: the benchmarks as bars, and the accuracies of several programs as dots."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from markone.plots.colours import BLUE, GREEN, INK, ORANGE, PURPLE, QUIET, SKY, VERMILION
+from markone.plots.drawing import SMALL, TEXT, entitle, finished, new_figure, tidy
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from docs.results import Case, accuracies, cases
+
+LINE = 0.24
+"""The height of a line, in inches."""
+TICKS = (0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500)
+
+# The groups of the page on speed: a title, and how the names of their cases begin. The last has all others.
+GROUPS = {
+    "speed-bayes": ("Naive Bayes: times as fast as scikit-learn", r"naive Bayes|labels by naive|text to naive"),
+    "speed-files": (
+        "From files, with reading and features: times as fast as scikit-learn, or as named",
+        r"text to (?:model|scores)|rows to|table to|defaults|command",
+    ),
+    "speed-calls": ("One call: times as fast as scikit-learn", r"partial_fit|predict, 1 row|one text"),
+    "speed-sentences": ("Sentences: times as fast as the program named", r"tags|trees"),
+    "speed-rows": ("Rows in memory, from rows to model: times as fast as scikit-learn, or as named", ""),
+}
+NOT_SHOWN = re.compile(r"leave-one-out|two threads|saving|certificate|wrong labels")
+"""Cases in which the other side is not a program that does the same."""
+PEER = re.compile(r" \(([^()]*)\)")
+USUAL_PEER = "scikit-learn"
+DETAIL = re.compile(r", to (?:0\.1|a slope)[^:]*:")
+
+
+def speed(group: str) -> Figure:
+    """Draw how many times as fast as others Markone is, case by case, on a logarithmic axis."""
+    title = GROUPS[group][0]
+    shown = [case for name, case in cases().items() if group_of(name) == group and case.has_peer]
+    figure = new_figure(7.4, 0.9 + LINE * len(shown))
+    axes = tidy(figure.add_subplot(), grid="x")
+    places = range(len(shown))
+    axes.set_xscale("log")
+    for place, case in zip(places, shown, strict=True):
+        axes.barh(place, case.times - 1, left=1, height=0.66, color=BLUE if case.times >= 1 else VERMILION)
+        beside = (max(case.times, 1), place)
+        axes.annotate(in_words(case.times), beside, (4, 0), textcoords="offset points", va="center", fontsize=SMALL)
+    axes.set_yticks(places, [label(case) for case in shown], fontsize=SMALL)
+    axes.set_ylim(len(shown) - 0.4, -0.6)
+    axes.set_xlim(min(1, *(0.9 * case.times for case in shown)), 1.7 * max(case.times for case in shown))
+    axes.xaxis.set_major_locator(FixedLocator(TICKS))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda times, _: f"{times:g}×"))
+    axes.axvline(1, color=QUIET, linewidth=1)
+    axes.spines["left"].set_visible(False)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=TEXT, color=INK)
+    return finished(figure, f"{title}. {'; '.join(f'{label(case)} {case.times:g} times as fast' for case in shown)}")
+
+
+def group_of(name: str) -> str | None:
+    """Return the first group to which a case belongs."""
+    groups = (group for group, (_, beginning) in GROUPS.items() if re.match(beginning, name))
+    return None if NOT_SHOWN.match(name) else next(groups)
+
+
+def in_words(times: float) -> str:
+    return f"{times:.2g}×" if times < 1 else f"{times:.1f}×" if times < 10 else f"{times:.0f}×"
+
+
+def label(case: Case) -> str:
+    """Return the case without details, its data, and the other program if it is not the usual one."""
+    found = PEER.search(case.name)
+    beside = f", {found[1]}" if found and found[1] != USUAL_PEER else ""
+    return DETAIL.sub(":", PEER.sub("", case.name)) + beside
+
+
+# ---- accuracies
+
+COLOURS, MARKERS = (BLUE, VERMILION, ORANGE, GREEN, PURPLE, SKY, QUIET), "osD^vP<"
+
+
+def dots(heading: str) -> Figure:
+    """Draw the accuracies of several programs on each data set of a table, ours above the others."""
+    programs, table = accuracies(heading)
+    shown = {name: line for name, line in table.items() if not name.startswith("mean")}
+    figure = new_figure(7.4, 1.3 + LINE * len(shown))
+    axes = tidy(figure.add_subplot())
+    for number, program in enumerate(programs):
+        points = [(line[number], place) for place, line in enumerate(shown.values()) if line[number] is not None]
+        axes.plot(
+            *zip(*points, strict=True),
+            MARKERS[number],
+            color=COLOURS[number],
+            label=program,
+            markersize=8 if number == 0 else 5.5,
+            alpha=1 if number == 0 else 0.8,
+            zorder=3 if number == 0 else 2,
+        )
+    axes.set_yticks(range(len(shown)), list(shown), fontsize=SMALL)
+    axes.set_ylim(len(shown) - 0.4, -0.6)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{share:g}%"))
+    entitle(axes, "accuracy on test rows")
+    figure.legend(loc="outside upper left", ncols=4, frameon=False, fontsize=SMALL, handletextpad=0.2)
+    ranks = "; ".join(f"{one} {rank:g}" for one, rank in zip(programs, table["mean rank"], strict=True))
+    return finished(figure, f"Accuracy of {len(programs)} programs on {len(shown)} data sets; mean ranks: {ranks}")

@@ -1,0 +1,168 @@
+"""Validating where rows can have several labels: each fold trains a model with all that `train` does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from markone.brief import Brief
+from markone.data.budget import memory_budget
+from markone.data.source import Source
+from markone.data.subsets import Held, Subset
+from markone.errors import SettingsError
+from markone.experiments.progress import StepProgress, watching
+from markone.experiments.splits import Plan
+from markone.experiments.statistics import Interval, corrected_interval
+from markone.features.spec import Function
+from markone.learning.training import USUAL_RULE, train
+from markone.model.several_evaluation import SeveralEvaluation, pooled
+from markone.reporting.grids import Grid
+from markone.reporting.shown import Content, Shown
+
+FOLDS_SHOWN = 20
+
+
+@dataclass(frozen=True, repr=False)
+class LabelFold(Brief):
+    """The result of one split."""
+
+    number: int
+    """The number of the fold in its repeat, starting with 1."""
+    repeat: int
+    """The number of the repeat, starting with 1."""
+    learned: int
+    """The number of training rows."""
+    evaluation: SeveralEvaluation
+    """The result on the test rows."""
+    seconds: float
+    """The time of training, with making features."""
+
+
+@dataclass(frozen=True, repr=False)
+class LabelValidation(Shown):
+    """The result of a validation with several labels a row. When printed, it shows tables."""
+
+    name: str
+    """The rule."""
+    design: str
+    """How the rows were split, in words."""
+    rows: int
+    """The number of rows."""
+    folds: list[LabelFold]
+
+    def in_brief(self) -> str:
+        return f"{self.name}, micro F1 {self.micro_f1:.2%} by {self.design}"
+
+    @property
+    def micro_f1(self) -> float:
+        """Micro F1, as the mean of the folds."""
+        return float(np.mean([fold.evaluation.micro_f1 for fold in self.folds]))
+
+    @property
+    def macro_f1(self) -> float:
+        """Macro F1, as the mean of the folds."""
+        return float(np.mean([fold.evaluation.macro_f1 for fold in self.folds]))
+
+    @property
+    def accuracy(self) -> float:
+        """The share of rows whose labels are all right, as the mean of the folds."""
+        return float(np.mean([fold.evaluation.accuracy for fold in self.folds]))
+
+    @property
+    def interval(self) -> Interval | None:
+        """The 95% interval of micro F1, by Nadeau and Bengio's corrected t; None for a single fold."""
+        if len(self.folds) < 2:
+            return None
+        tested, learned = (sum(counts) for counts in zip(*map(tested_and_learned, self.folds), strict=True))
+        low, high = corrected_interval([fold.evaluation.micro_f1 for fold in self.folds], tested / learned)
+        return max(0.0, low), min(1.0, high)
+
+    @cached_property
+    def pooled(self) -> SeveralEvaluation:
+        """The evaluation of the tests of all folds together."""
+        return pooled([fold.evaluation for fold in self.folds])
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "design": self.design,
+            "rows": self.rows,
+            "micro_f1": self.micro_f1,
+            "macro_f1": self.macro_f1,
+            "accuracy": self.accuracy,
+            "interval": self.interval,
+            "folds": [
+                {
+                    "repeat": fold.repeat,
+                    "fold": fold.number,
+                    "learned": fold.learned,
+                    "seconds": fold.seconds,
+                    **fold.evaluation.as_dict(),
+                }
+                for fold in self.folds
+            ],
+            "pooled": self.pooled.as_dict(),
+        }
+
+    def parts(self) -> Iterator[Content]:
+        interval = "" if self.interval is None else ", 95% interval {:.2%} to {:.2%}".format(*self.interval)
+        yield f"{self.name}: micro F1 {self.micro_f1:.2%}{interval}, by {self.design} of {self.rows:,} rows."
+        if len(self.folds) > 1:
+            yield from ("", self._grid(), "", "All tests together:", "")
+        yield from self.pooled.parts()
+
+    def _grid(self) -> Grid:
+        repeated = self.folds[-1].repeat > 1
+        rows = [
+            [
+                f"{fold.repeat}.{fold.number}" if repeated else str(fold.number),
+                f"{fold.learned:,}",
+                f"{fold.evaluation.total:,}",
+                f"{fold.evaluation.micro_f1:.2%}",
+                f"{fold.evaluation.macro_f1:.2%}",
+                f"{fold.seconds:.3f}",
+            ]
+            for fold in self.folds[:FOLDS_SHOWN]
+        ]
+        if len(self.folds) > FOLDS_SHOWN:
+            rows.append(["...", "", "", "", "", ""])
+        return Grid([["fold", "learned", "tested", "micro F1", "macro F1", "seconds"]], rows)
+
+
+def tested_and_learned(fold: LabelFold) -> tuple[int, int]:
+    return fold.evaluation.total, fold.learned
+
+
+def validate_labels(
+    source: Source,
+    plan: Plan,
+    given: Mapping[str, Any],
+    *,
+    features: Any = None,
+    functions: Mapping[str, Function] | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    progress: StepProgress | bool | None = None,
+) -> LabelValidation:
+    """Test a rule on rows with several labels each. Thresholds are chosen inside the training rows of each fold."""
+    if plan.method == "loo":
+        raise SettingsError("method", "is 'loo', which is for rows with one label each; use 'kfold' or 'holdout'")
+    held = Held(source, memory_budget(memory))
+    splits, _ = plan.divide(len(held))
+    name = str(given.get("rule", USUAL_RULE))
+    folds = []
+    with watching(progress, len(splits)) as told:
+        for place, split in enumerate(splits, 1):
+            told.step(f"{name}, fold {place} of {len(splits)}")
+            learned, start = split.learned, time.perf_counter()
+            how: dict[str, Any] = {"features": features, "functions": functions, "threads": threads, "memory": memory}
+            model = train(Subset(held, learned), progress=False, **how, **{"seed": plan.seed, **given})
+            seconds = time.perf_counter() - start
+            evaluation = model.evaluate(Subset(held, split.tested), threads=threads)
+            folds.append(LabelFold(split.number, split.repeat, len(learned), evaluation, seconds))
+    return LabelValidation(name, plan.in_words(), len(held), folds)

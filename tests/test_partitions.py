@@ -1,0 +1,373 @@
+"""Partitions: the model depends on their number, but not on what runs them."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+
+import markone
+from markone import reference
+from markone.data.blocks import Block
+from markone.learning.examples import BlockExamples, shares
+from markone.learning.learners import learner_for
+from markone.learning.online import Linear
+from markone.learning.partitions import mixing
+from markone.learning.partitions.engine import Threads, reduce_in_tree
+from markone.learning.passes import teach
+from markone.model.rules import ONLINE
+from markone.model.settings import Settings
+from test_core import Careful, assert_same_weights, data, options
+
+SPAM = ["free money now", "cheap pills", "free beer money", "win a prize now", "cash for free"]
+HAM = ["see you soon", "the meeting is at ten", "notes of the meeting", "lunch at ten", "see the notes"]
+TEXTS = [f"{text} {word}" for text in SPAM + HAM for word in ("one", "two", "three", "four")]
+LABELS = ["spam"] * 20 + ["ham"] * 20
+MIXED = random.Random(3).sample(range(40), 40)
+TEXTS, LABELS = [TEXTS[i] for i in MIXED], [LABELS[i] for i in MIXED]
+
+
+class Shuffled(Threads):
+    """Runs all tasks that are asked for in one thread, in a random order."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(1)
+        self._random = random.Random(seed)
+        self._waiting: list[Any] = []
+
+    def submit(self, function: Any, *arguments: Any) -> Any:
+        from concurrent.futures import Future
+
+        task: Any = Future()
+        self._waiting.append((task, function, arguments))
+        return task
+
+    def _run(self) -> None:
+        while self._waiting:
+            ready = [one for one in self._waiting if all(not is_open(argument) for argument in one[2])]
+            chosen = self._random.choice(ready)
+            self._waiting.remove(chosen)
+            task, function, arguments = chosen
+            task.set_result(function(*(a.result() if hasattr(a, "result") else a for a in arguments)))
+
+    def wait(self, handles: Any, seconds: float) -> bool:
+        self._run()
+        return True
+
+    def gather(self, handles: Any) -> list[Any]:
+        self._run()
+        return super().gather(handles)
+
+
+def is_open(argument: Any) -> bool:
+    return hasattr(argument, "done") and not argument.done()
+
+
+# ---- the mathematics
+
+
+@pytest.mark.parametrize("kind", ["sparse", "dense"])
+@pytest.mark.parametrize("rule", ONLINE)
+@given(st.data())
+def test_mixing_is_that_of_the_reference(rule: str, kind: str, st_data: st.DataObject) -> None:
+    given_data = st_data.draw(data())
+    how = st_data.draw(options(rule))
+    count = st_data.draw(st.integers(2, 5))
+    by = st_data.draw(st.sampled_from(["uniform", "mistakes"]))
+    rows = len(given_data.y)
+    count = min(count, rows)
+    if count < 2:
+        return
+    settings = Settings(**how, order="given", epochs=3, partitions=count, mixing=by)
+    block = given_data.block(kind)
+    given_data.order = np.arange(rows)
+    examples = given_data.examples()
+    linear = Linear(settings, features=block.rows.width, classes=given_data.classes)
+    oracle = Careful(given_data.classes, **how)
+    parts = [examples[start:end] for start, end in shares(rows, count)]
+    for epoch in (1, 2, 3):
+        [*_, (tally, visits)] = linear.learn_pass(BlockExamples(block, settings), epoch, 0)
+        tallies = reference.mixed_pass(oracle, parts, by)
+        if oracle.nearest < 1e-6:
+            return
+        assert visits == rows
+        assert (tally.mistakes, tally.updates) == (
+            sum(one.mistakes for one in tallies),
+            sum(one.updates for one in tallies),
+        )
+        assert_same_weights(linear, oracle, rtol=1e-6)
+
+
+def test_shares_cover_all_rows() -> None:
+    for rows in range(1, 40):
+        for count in range(1, rows + 1):
+            found = shares(rows, count)
+            assert found[0][0] == 0
+            assert found[-1][1] == rows
+            assert all(a[1] == b[0] for a, b in itertools.pairwise(found))
+            assert {end - start for start, end in found} <= {rows // count, -(-rows // count)}
+
+
+def test_the_tree_depends_only_on_the_number_of_handles() -> None:
+    def pair(a: str, b: str) -> str:
+        return f"({a}{b})"
+
+    with Threads(2) as engine:
+        for letters, expected in (("a", "a"), ("ab", "(ab)"), ("abc", "((ab)c)"), ("abcdefg", "(((ab)(cd))((ef)g))")):
+            assert engine.gather([reduce_in_tree(engine, pair, [engine.put(one) for one in letters])]) == [expected]
+
+
+# ---- the same bytes
+
+
+def rows_of(rows: int, seed: int) -> Block:
+    chance = np.random.default_rng(seed)
+    X = scipy.sparse.random_array((rows, 50), density=0.2, rng=chance, format="csr", dtype=np.float32)
+    return Block.of(X, chance.integers(0, 3, rows))
+
+
+@pytest.mark.parametrize("rule", [*ONLINE, "naive-bayes"])
+def test_threads_and_the_order_of_tasks_change_nothing(rule: Any) -> None:
+    block = rows_of(300, 5)
+    how: dict[str, Any] = {} if rule == "naive-bayes" else {"epochs": 3}
+    settings = Settings(rule=rule, partitions=7, **how)
+    if rule == "logistic":
+        settings = replace(settings, solver="online")
+    states = []
+    for engine in (Threads(1), Threads(2), Threads(5), Shuffled(1), Shuffled(2)):
+        learner: Any = learner_for(settings, features=50, classes=3, dtype=np.float32)
+        learner.engine = engine
+        with engine:
+            teach(learner, block)
+        states.append(learner.get_state())
+    for state in states[1:]:
+        assert {name: array.tobytes() for name, array in state.items()} == {
+            name: array.tobytes() for name, array in states[0].items()
+        }
+
+
+def test_more_partitions_give_another_model_of_online_rules() -> None:
+    saved = {p: markone.train(TEXTS, target=LABELS, partitions=p).digest for p in (1, 2, 3)}
+    assert len(set(saved.values())) == 3
+    by_mistakes = markone.train(TEXTS, target=LABELS, rule="perceptron", partitions=3, mixing="mistakes")
+    assert by_mistakes.digest != markone.train(TEXTS, target=LABELS, rule="perceptron", partitions=3).digest
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_threads_give_the_same_file(threads: int, tmp_path: Any) -> None:
+    for name, some in (("a", 1), ("b", threads)):
+        markone.train(TEXTS, target=LABELS, rule="perceptron", partitions=4, holdout=0.2, threads=some).save(
+            tmp_path / name
+        )
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+@pytest.mark.parametrize(("solver", "tol"), [("newton", 1e-8), ("ascent", 1e-4)])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_logistic_regression_has_the_same_optimum_in_any_number_of_partitions(
+    solver: Any, tol: float, classes: int
+) -> None:
+    block = rows_of(60, 6)
+    chance = np.random.default_rng(2)
+    labels = (block.labels % classes).astype(np.int32)
+    block = Block.of(block.matrix.astype(np.float64), labels, chance.choice([0, 1, 2.5], 60))
+    found = {}
+    for count in (1, 4, 60):
+        settings = Settings(
+            rule="logistic", solver=solver, tol=tol, balance=0.1, strength=0.1, epochs=2_000, partitions=count
+        )
+        outcomes = []
+        for threads in (1, 3):
+            learner: Any = learner_for(settings, features=50, classes=classes)
+            learner.threads = threads
+            history = teach(learner, block)
+            assert history.stopped == "optimum"
+            outcomes.append((learner.weights().matrix(), history[-1].objective))
+        assert outcomes[0][0].tobytes() == outcomes[1][0].tobytes()
+        found[count] = outcomes[0]
+    for weights, objective in found.values():
+        assert abs(objective - found[1][1]) <= 1e-6 * found[1][1]
+        np.testing.assert_allclose(weights, found[1][0], atol=tol * 20)
+
+
+def test_naive_bayes_counts_the_same_in_any_number_of_partitions() -> None:
+    block = rows_of(211, 6)
+    whole, parts = (
+        Settings(rule="naive-bayes", partitions=count).family.learner(
+            Settings(rule="naive-bayes", partitions=count), features=50, classes=3, dtype=np.float32
+        )
+        for count in (1, 9)
+    )
+    for one in (whole, parts):
+        teach(one, block)
+    assert all(array.tobytes() == parts.get_state()[name].tobytes() for name, array in whole.get_state().items())
+
+
+# ---- runs
+
+
+@pytest.mark.parametrize("rule", ["perceptron", "mira", "naive-bayes"])
+def test_a_resumed_training_is_the_same(rule: Any, tmp_path: Any) -> None:
+    path = tmp_path / "kept"
+    how: dict[str, Any] = {"target": LABELS, "rule": rule, "partitions": 3, "holdout": 0.2}
+    if rule != "naive-bayes":
+        how["epochs"] = 6
+    whole = markone.train(TEXTS, **how)
+    markone.train(TEXTS, **how, checkpoint=path, callback=lambda result: result.epoch == 1)
+    resumed = markone.train(TEXTS, **how, checkpoint=path, resume=True)
+    if rule != "naive-bayes":
+        assert len(resumed.history) == len(whole.history)
+    assert resumed.digest == whole.digest
+
+
+def test_an_interrupted_pass_is_made_again(tmp_path: Any) -> None:
+    path = tmp_path / "kept"
+    block = rows_of(400, 7)
+    settings = Settings(rule="perceptron", partitions=4, epochs=4)
+    linear, other = (Linear(settings, features=50, classes=3, dtype=np.float32) for _ in range(2))
+    teach(linear, block)
+    examples = BlockExamples(block, settings)
+    other.begin(examples)
+    for epoch in (1, 2, 3, 4):
+        before = other.get_state()
+        with Threads(1) as engine:
+            pass_of = mixing.mixed_pass(mixing.Weights(other), examples.parts(4), engine, epoch)
+            next(pass_of)
+            pass_of.close()
+        other.set_state(before)
+        for _ in other.learn_pass(examples, epoch, 0):
+            pass
+    assert all(array.tobytes() == other.get_state()[name].tobytes() for name, array in linear.get_state().items())
+    assert not path.exists()
+
+
+def test_a_training_starts_from_given_weights() -> None:
+    block = rows_of(60, 8)
+    settings = Settings(rule="perceptron", partitions=3, order="given", start="random", seed=4, eta=1e-9)
+    linear = Linear(settings, features=50, classes=3)
+    before = linear.weights(False).matrix()
+    teach(linear, Block.of(block.matrix.astype(np.float64), block.labels))
+    np.testing.assert_allclose(linear.weights(False).matrix(), before, atol=1e-6)
+    assert (before != 0).any()
+
+
+def test_the_settings_are_in_the_file(tmp_path: Any) -> None:
+    model = markone.train(TEXTS, target=LABELS, partitions=2, mixing="mistakes")
+    model.save(tmp_path / "model")
+    kept = markone.load(tmp_path / "model").settings
+    assert (kept.partitions, kept.mixing) == (2, "mistakes")
+    more = markone.train(TEXTS, target=LABELS, from_model=tmp_path / "model")
+    assert more.settings.partitions == 2
+
+
+def test_rows_in_a_file_are_learned_like_rows_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    import markone.data.store as store
+    from markone.learning.examples import StoredExamples
+
+    monkeypatch.setattr(store, "PIECE_VALUES", 64)
+    chance = np.random.default_rng(1)
+    X = scipy.sparse.random_array((500, 40), density=0.3, rng=chance, format="csr", dtype=np.float32)
+    labels = chance.integers(0, 2, 500).astype(np.int32)
+    states = []
+    for memory, batch in ((2**30, 100), (2**30, 17), (1, 100), (1, 17)):
+        settings = Settings(rule="perceptron", partitions=3, epochs=2)
+        with store.RowStore(memory) as rows:
+            for start in range(0, 500, batch):
+                some = X[start : start + batch]
+                matrix = store.Sparse(
+                    some.indptr.astype(np.int64), some.indices.astype(np.uint32), some.data, some.shape[1]
+                )
+                rows.add(matrix, labels[start : start + batch], None)
+            rows.finish(np.arange(2, dtype=np.int32))
+            assert rows.on_disk == (memory == 1)
+            linear = Linear(settings, features=40, classes=2, dtype=np.float32)
+            examples = StoredExamples(rows, settings)
+            linear.begin(examples)
+            for epoch in (1, 2):
+                for _ in linear.learn_pass(examples, epoch, 0):
+                    pass
+        states.append({name: array.tobytes() for name, array in linear.get_state().items()})
+    assert all(state == states[0] for state in states[1:])
+
+
+# ---- real data
+
+
+DATA = Path(__file__).parents[1] / os.environ.get("MARKONE_DATA", "../shared/data")
+TWO_TENTHS_OF_A_POINT = 0.002
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rule", ["perceptron", "mira"])
+@pytest.mark.parametrize(
+    ("train", "test", "how"),
+    [
+        ("a9a/a9a.gz", "a9a/a9a.t.gz", {"format": "libsvm"}),
+        ("imdb/train.tsv.gz", "imdb/test.tsv.gz", {"format": "tab"}),
+        ("newsgroups/train.jsonl.gz", "newsgroups/test.jsonl.gz", {"target": "label"}),
+    ],
+)
+def test_two_partitions_are_as_accurate_as_one(train: str, test: str, how: dict[str, Any], rule: Any) -> None:
+    if not (DATA / train).exists():
+        pytest.skip(f"there is no {DATA / train}")
+    source, rows = markone.read(DATA / train, **how), markone.read(DATA / test, **how)
+    one, two = (
+        markone.train(source, rule=rule, partitions=count, epochs=10).evaluate(rows).accuracy for count in (1, 2)
+    )
+    assert two >= one - TWO_TENTHS_OF_A_POINT
+
+
+# ---- what is refused
+
+
+@pytest.mark.parametrize(
+    ("how", "problem"),
+    [
+        ({"partitions": 41}, "partitions is 41, but there are only 40 rows"),
+        ({"partitions": 0}, "partitions must be a whole number from 1 to 65536, not 0"),
+        ({"partitions": "2"}, "partitions must be a whole number"),
+        ({"rule": "mlp", "partitions": 2}, "partitions belongs to the rules .* not to 'mlp'"),
+        ({"rule": "naive-bayes", "partitions": 2, "mixing": "uniform"}, "mixing belongs to the rules"),
+        ({"partitions": 2, "mixing": "mean"}, "mixing must be one of None, 'uniform', 'mistakes'"),
+        ({"mixing": "uniform"}, "mixing needs at least two partitions"),
+        (
+            {"rule": "logistic", "solver": "newton", "penalty": "l1", "partitions": 2},
+            "partitions work with the penalty 'l1' only by the solvers",
+        ),
+        ({"rule": "logistic", "partitions": 2, "cluster": "tcp://127.0.0.1:9"}, "cluster needs rules whose partitions"),
+        ({"rule": "svm", "partitions": 2}, "partitions belongs to the rules .* not to 'svm'"),
+        ({"rule": "regression", "partitions": 2}, "partitions belongs to the rules .* not to 'regression'"),
+        (
+            {"rule": "perceptron", "partitions": 2, "bounds": True},
+            "bounds needs a perceptron .* but there are 2 partitions",
+        ),
+    ],
+)
+def test_bad_settings_get_a_sentence(how: dict[str, Any], problem: str) -> None:
+    with pytest.raises(markone.MarkoneError, match=problem):
+        markone.train(TEXTS, target=LABELS, **how)
+
+
+def test_a_trace_has_no_partitions() -> None:
+    with pytest.raises(markone.MarkoneError, match="partitions is not possible in a trace"):
+        markone.trace([[0, 1], [1, 0], [1, 1]], [0, 1, 1], partitions=2)
+
+
+def test_leaving_one_out_with_partitions_trains_again_without_each_row() -> None:
+    rows = np.eye(12) + np.arange(12) % 3
+    found = markone.validate(rows, target=LABELS[:12], method="loo", rule="perceptron", partitions=2, epochs=2)
+    assert any("partitions must be 1" in remark for remark in found.remarks)
+
+
+def test_rows_with_several_labels_have_no_partitions() -> None:
+    with pytest.raises(markone.MarkoneError, match="partitions is for rows with one label each"):
+        markone.train(["a b", "b c", "c a"], target=[["x"], ["x", "y"], ["y"]], partitions=2)
