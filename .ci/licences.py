@@ -71,7 +71,9 @@ def licence_of(name: str) -> str:
 def texts() -> str:
     parts = []
     for name in CONTAINED:
-        files = [one for one in metadata.files(name) or [] if one.name.startswith("LICENSE") and "dist-info" in str(one)]
+        files = [
+            one for one in metadata.files(name) or [] if one.name.startswith("LICENSE") and "dist-info" in str(one)
+        ]
         parts += [f"### {name}\n\n```text\n{Path(str(one.locate())).read_text().strip()}\n```\n" for one in files]
     comment = re.match(r"/\*\*(.*?)\*/", (Path(sysconfig.get_paths()["purelib"]) / ROBIN_MAP).read_text(), re.DOTALL)
     assert comment is not None
@@ -87,8 +89,10 @@ def page() -> str:
     every = core | needed(["markone[all]"], extras)
     rows = [f"| {name} | {licence_of(name)} | {'always' if name in core else 'extra'} |" for name in sorted(every)]
     return (
-        "# Licences\n\nMarkone has the Apache License 2.0, which is in the file LICENSE. `.ci/licences.py` makes this list.\n\n"
-        "## What Markone depends on\n\nThe packages of `markone[all]`, on Linux. They are installed beside Markone, and are not part of it.\n\n"
+        "# Licences\n\nMarkone has the Apache License 2.0, which is in the file LICENSE. "
+        "`.ci/licences.py` makes this list.\n\n"
+        "## What Markone depends on\n\nThe packages of `markone[all]`, on Linux. "
+        "They are installed beside Markone, and are not part of it.\n\n"
         "| package | licence | needed |\n| --- | --- | --- |\n" + "\n".join(rows) + "\n\n"
         "## What a wheel contains\n\nThe compiled core contains nanobind, which contains robin_map.\n\n" + texts()
     )
