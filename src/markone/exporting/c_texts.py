@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from markone.exporting.c_strings import c_string, lines
 from markone.exporting.interpreter import narrow
 from markone.exporting.parts import ExportError
 from markone.exporting.tokens import ROLES, Characters, hash_of, hash_of_ngram, splitter
@@ -24,8 +25,6 @@ def runtime() -> str:
 
 def tables_of(tables: Mapping[str, Any]) -> Iterator[str]:
     """Return the tables of characters."""
-    from markone.exporting.to_c import lines
-
     characters = Characters(dict(tables))
     ascii_kinds = [("gap", "words", "signs").index(characters.kind(point)) for point in range(128)]
     yield f"static const unsigned char @_of_ascii[] = {{\n    {lines([*map(str, ascii_kinds)])}}};"
@@ -109,8 +108,6 @@ def add_grams(
     header: Header, how: str, lengths: Sequence[int], names: list[str], hashed: tuple[int, list[int], set[int]] | None
 ) -> str:
     """Add the names or hashes of n-grams with their hash table; return the name of the record."""
-    from markone.exporting.to_c import c_string
-
     if len(names) > MOST_NGRAMS:
         words = f"is one of {len(names):,} n-grams, and C gets at most {MOST_NGRAMS:,}; train with a larger min_count"
         raise ExportError(names[0], words)

@@ -14,6 +14,7 @@ from typing import Any
 
 from markone.errors import DataError, shorten
 from markone.exporting import c_texts
+from markone.exporting.c_strings import c_string, lines
 from markone.exporting.document import Document, as_table
 from markone.exporting.interpreter import Answer, narrow
 from markone.exporting.options import Options, Ran
@@ -23,9 +24,6 @@ from markone.exporting.texts import in_json
 
 PREFIX = "model"
 FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1")
-LONGEST_STRING = 4000
-"""C99 promises no longer strings than 4,095 characters."""
-HARMLESS = re.compile(r"[a-zA-Z0-9 _-]{0,100}")
 INSTALL = "install a C compiler, cc"
 KEYWORDS = """ alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const
  consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do double
@@ -89,26 +87,6 @@ static inline double @_piece(const char *date, char piece) {
 
 
 # ---- texts and names
-
-
-def c_string(text: str) -> str:
-    """Return a string of C. Every character that could end it, or mean something to C, is written as a number.
-
-    >>> print(c_string('a"b*/ ??/ é'))
-    "a\\042b\\052\\057 \\077\\077\\057 \\303\\251"
-    """
-    if HARMLESS.fullmatch(text):  # as most words are
-        return f'"{text}"'
-    try:
-        data = text.encode()
-    except UnicodeEncodeError:
-        raise ExportError(text, "contains half of a surrogate pair, which is no text in C") from None
-    if b"\0" in data:
-        raise ExportError(text, "contains a character 0, which ends a text in C")
-    if len(data) > LONGEST_STRING:
-        raise ExportError(text[:50] + "…", f"is longer than {LONGEST_STRING} bytes, which C may not read")
-    safe = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-.,:;=<>()[]'+%&!"
-    return '"' + "".join(chr(byte) if byte in safe else f"\\{byte:03o}" for byte in data) + '"'
 
 
 def identifiers(names: Sequence[str]) -> dict[str, str]:
@@ -295,16 +273,6 @@ static inline int @_cell(const int *sorted, int count, int cell) {
     return -1;
 }
 """
-
-
-def lines(items: Sequence[str]) -> str:
-    made, line = [], ""
-    for item in items:
-        if len(line) + len(item) > 112 and line:
-            made.append(line)
-            line = ""
-        line += item + ", "
-    return "\n    ".join([*made, line]).rstrip()
 
 
 def write(document: Document, options: Options) -> bytes:
