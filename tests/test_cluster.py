@@ -77,7 +77,6 @@ def test_the_engine_runs_tasks_and_their_trees(engine):
     assert engine.gather([total, values[3]]) == [21, 3]
     assert engine.wait([total], 0)
     assert engine.workers() == 2
-    assert engine.sent > 0 and engine.fetched > 0
     engine.free([total])
 
 
@@ -294,7 +293,7 @@ def test_parts_are_the_same_on_a_cluster(cluster, folder, model, tmp_path, outpu
         model, str(folder), tmp_path / "b", output=output, cluster=cluster.scheduler_address, **more
     )
     assert by_threads.rows == on_cluster.rows == 1 + 150 + 300 + 450
-    assert on_cluster.workers == 2 and on_cluster.sent > 0
+    assert on_cluster.workers == 2
     for a, b in zip(by_threads.files, on_cluster.files, strict=True):
         assert Path(a).read_bytes() == Path(b).read_bytes()
 

@@ -24,8 +24,6 @@ class PartsReport(Shown):
     """The number of rows that were predicted in this run."""
     workers: int = 0
     """The number of tasks that could run at the same time."""
-    sent: int = 0
-    """The bytes that went to a cluster."""
     seconds: float = 0.0
 
     def in_brief(self) -> str:
@@ -33,7 +31,7 @@ class PartsReport(Shown):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report for JSON."""
-        return {name: getattr(self, name) for name in ("files", "before", "made", "rows", "workers", "sent", "seconds")}
+        return {name: getattr(self, name) for name in ("files", "before", "made", "rows", "workers", "seconds")}
 
     def parts(self) -> Iterator[Content]:
         speed = f", {self.rows / self.seconds:,.0f} rows/s" if self.seconds > 0 and self.rows else ""

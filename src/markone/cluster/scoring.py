@@ -127,7 +127,6 @@ def predict_files(
                 report.made += 1
                 if seen is not None:
                     seen(report.rows, (report.before + report.made) / len(names))
-            report.sent = getattr(engine, "sent", 0)
     report.seconds = time.perf_counter() - start
     if absent := [name for name in names if not os.path.exists(name)]:
         raise DataError(

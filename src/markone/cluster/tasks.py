@@ -7,14 +7,13 @@ because its disk or its memory is full. The engine remembers how each task was m
 
 from __future__ import annotations
 
-import pickle
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from markone.cluster.worker import Trouble, run, this_build
+from markone.cluster.worker import Trouble, run, this_build, unchanged
 from markone.errors import DataError, MarkoneError
 
 MOST_TRIES = 4
@@ -65,8 +64,6 @@ class RemoteEngine(ABC):
 
     def __init__(self) -> None:
         self.build = this_build()
-        self.sent = self.fetched = 0
-        """The bytes that went from this process to the cluster, and back."""
         self.made_again = 0
         """How many tasks were begun more than once."""
         self._looked = 0.0
@@ -90,20 +87,16 @@ class RemoteEngine(ABC):
         return task
 
     def put(self, value: Any) -> Task:
-        data = pickle.dumps(value, protocol=5)
-        self.sent += len(data)
-        return self.submit(pickle.loads, data)
+        return self.submit(unchanged, value)
 
     def gather(self, handles: Sequence[Task]) -> list[Any]:
         for _ in range(MOST_TRIES):
             while not self.wait(handles, PAUSE):
                 pass
             try:
-                values = self._fetch([task.future for task in handles])
+                return self._fetch([task.future for task in handles])
             except Lost:  # between the two: the next look finds out which
                 continue
-            self.fetched += sum(map(size_of, values))
-            return values
         raise self._given_up(handles[0], "its result was lost each time")
 
     def wait(self, handles: Sequence[Task], seconds: float) -> bool:
@@ -229,14 +222,3 @@ class RemoteEngine(ABC):
                 f"{self.name} has had no worker for {SILENT:.0f} seconds",
                 advice="start workers, and resume from the checkpoint if there is one",
             )
-
-
-def size_of(value: Any) -> int:
-    """Return the bytes of the arrays and texts in a value."""
-    if isinstance(value, dict):
-        return sum(map(size_of, value.values()))
-    if isinstance(value, list | tuple):
-        return sum(map(size_of, value))
-    if isinstance(value, bytes | str):
-        return len(value)
-    return int(getattr(value, "nbytes", 8))

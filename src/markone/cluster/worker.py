@@ -80,6 +80,11 @@ def run(build: Build | None, function: Callable[..., Any], *arguments: Any) -> A
         raise Trouble(f"the worker {this_place()} cannot go on: {error.strerror or error}", this_place()) from None
 
 
+def unchanged(value: Any) -> Any:
+    """Return a value that was sent to this worker, so that it stays here as the result of a task."""
+    return value
+
+
 def this_place() -> str:
     """Return the name of this worker in its cluster: its address for Dask, its node for Ray."""
     if "distributed" in sys.modules:
