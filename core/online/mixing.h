@@ -1,11 +1,11 @@
-// Iterative parameter mixing (McDonald, Hall and Mann 2010): in each pass, every partition of the rows learns on its own
-// from the same weights, and then the weights are mixed:
+// Iterative parameter mixing (McDonald, Hall and Mann 2010): in each pass, every partition of the rows learns on its
+// own from the same weights, and then the weights are mixed:
 //
 //   w      <-  sum over partitions p of  share_p w_p
 //   sum    <-  sum + sum over p of  (the sum of all weights that p met)
 //
-// In the terms of state.h, where w = scale * v and the sum of all w met is v * clock - u, a partition starts at the v and
-// the scale of the base, with clock = u = 0. With d_p = v_p - v and r_p = d_p clock_p - u_p, mixing is
+// In the terms of state.h, where w = scale * v and the sum of all w met is v * clock - u, a partition starts at the v
+// and the scale of the base, with clock = u = 0. With d_p = v_p - v and r_p = d_p clock_p - u_p, mixing is
 //
 //   v'     =  v + sum of f_p d_p,       f_p = share_p scale_p / scale',   scale' = sum of share_p scale_p
 //   clock' =  clock + sum of clock_p
@@ -59,8 +59,8 @@ inline changes merge(const changes_view& a, double of_a, const changes_view& b, 
     both.moved.reserve(most);
     if (!a.sums.empty() || !b.sums.empty()) both.sums.reserve(most);
     if (!a.squares.empty() || !b.squares.empty()) both.squares.reserve(most);
-    const auto put = [](std::vector<double>& to, std::span<const double> x, std::span<const double> y,
-                        std::size_t i, std::size_t j, bool in_x, bool in_y, double fx, double fy) {
+    const auto put = [](std::vector<double>& to, std::span<const double> x, std::span<const double> y, std::size_t i,
+                        std::size_t j, bool in_x, bool in_y, double fx, double fy) {
         if (x.empty() && y.empty()) return;
         to.push_back((in_x ? fx * x[i] : 0) + (in_y ? fy * y[j] : 0));
     };
@@ -174,8 +174,7 @@ class mixing {
             const std::size_t at = all.places[i];
             const double before = base.v[at];
             base.v[at] = static_cast<T>(before + all.moved[i]);
-            if (!all.sums.empty())
-                base.u[at] += clock * (static_cast<double>(base.v[at]) - before) - all.sums[i];
+            if (!all.sums.empty()) base.u[at] += clock * (static_cast<double>(base.v[at]) - before) - all.sums[i];
             if (!all.squares.empty()) base.squares[at] += all.squares[i];
         }
     }
