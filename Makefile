@@ -51,7 +51,6 @@ check: $(INSTALLED) docs ## check style, types, spelling, imports and the docume
 	$(BIN)/lint-imports
 	$(BIN)/codespell *.md docs examples src
 	$(BIN)/python docs/check_prose.py
-	$(BIN)/python .ci/licences.py --check
 
 format: $(INSTALLED) ## format the code
 	$(BIN)/ruff check --fix-only --quiet .
@@ -91,6 +90,7 @@ links: $(INSTALLED) ## check that the links of the documentation lead to pages a
 	$(BIN)/pytest -q tests/test_docs.py -k links
 
 release-check: check links test test-slow oldest sanitize fuzz cross wheels bench ## run all that a release needs, one after the other
+	$(BIN)/python .ci/licences.py --check
 	@sed '/^## /Q' benchmarks/RESULTS.md
 
 wheel: $(INSTALLED) ## build a wheel in dist/
