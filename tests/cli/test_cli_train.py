@@ -188,7 +188,7 @@ def test_columns_that_are_not_used_are_named(run, folder):
     command = ("train", "a.jsonl", "--target", "y", "--kinds", "d=ignore")
     text = run(*command)
     assert text.startswith("Read 8 rows from a.jsonl: 1 numeric (a).\n")
-    assert "\n  Not used: b (no value in the first 8 rows), c (lists or objects), d (as you said).\n" in text
+    assert "\n  Not used: b (no value in the first 8 rows), c (lists or objects), d (as you\n    said).\n" in text
     assert list(json.loads(run(*command, "--json"))["not_used"]) == ["b", "c", "d"]
     (folder / "renamed.csv").write_text((folder / "test.csv").read_text().replace("text", "words"))
     assert "Not used" not in run("train", "renamed.csv", "--from", "reviews.model", "-o", "r.model")
@@ -282,8 +282,8 @@ def test_train_reads_several_files_and_folders(run, folder):
         (("train",), "no file was given; name a file, as in: markone train reviews.csv --target label"),
         (
             ("train", "reviews.csv"),
-            "there is nothing to predict: the columns of reviews.csv are label, text; name the column with the labels: "
-            "--target",
+            "there is nothing to predict: the columns of reviews.csv are label, text; name the column with the labels, "
+            "for example --target label",
         ),
         (("train", "review.csv"), r"there is no file review.csv\. Did you mean '(reviews|new|more)\.csv'\?"),
         (

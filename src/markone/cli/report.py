@@ -249,7 +249,8 @@ class Report:
         not_used = self.not_used()
         if not_used:
             reasons = [f"{shortened(name, NAME_WIDTH)} ({why})" for name, why in not_used.items()]
-            yield f"  Not used: {listed(reasons, SCREEN)}."
+            said = f"Not used: {listed(reasons, SCREEN)}."
+            yield from wrap(said, SCREEN, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
         if history.unlabelled:
             yield f"  {counted(history.unlabelled, 'row has', 'rows have')} no label and cannot be used."
         yield from (f"  {line}" for line in about_bad_lines(self.source.bad))
@@ -393,8 +394,10 @@ class Report:
         first, last = self.model.history[0], self.model.history[len(self.model.history) - 1]
         if first.mistakes is None or last.mistakes is None:
             return ""
+        if last.gap is not None:  # before the first step towards an optimum, all classes tie in every row
+            return f": {counted(last.mistakes, 'mistake')} in the last"
         more = f", {last.mistakes:,} in the last" if last is not first else ""
-        return f": {counted(first.mistakes, 'mistake', 'mistakes')} in the first{more}"
+        return f": {counted(first.mistakes, 'mistake')} in the first{more}"
 
     def optimum(self) -> Iterator[str]:
         """Say how close to the optimum the weights are, if the rule has an optimum."""

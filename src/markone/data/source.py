@@ -30,6 +30,8 @@ Label = Hashable
 UNLABELLED = -1
 BAD_LINES_SHOWN = 5
 NAMES_SHOWN = 20
+NAMES_OF_TARGETS = frozenset({"label", "labels", "target", "class", "category", "outcome", "sentiment", "y"})
+"""What people call a column with labels, in lower case."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -120,9 +122,24 @@ def missing_labels(target: str, where: str, names: list[str]) -> DataError:
 
 def no_target(source: Source | None = None) -> DataError:
     """The error for training examples without a target."""
-    which = "" if source is None else f": the columns of {source.name} are {some_of(source.column_names)}"
-    advice = ("name the column with the labels: ", Setting("target", ...))
+    names = [] if source is None else source.column_names
+    which = "" if source is None else f": the columns of {source.name} are {some_of(names)}"
+    likely = likely_target(names)
+    if likely is None:
+        advice = ("name the column with the labels: ", Setting("target", ...))
+    else:
+        advice = ("name the column with the labels, for example ", Setting("target", likely))
     return DataError(f"there is nothing to predict{which}", advice=advice)
+
+
+def likely_target(names: list[str]) -> str | None:
+    """Return the column that most likely holds the labels: one that is called so, or else the last of several.
+
+    >>> likely_target(["id", "Label", "text"]), likely_target(["tenure", "churn"]), likely_target(["text"])
+    ('Label', 'churn', None)
+    """
+    called = next((name for name in names if name.strip().lower() in NAMES_OF_TARGETS), None)
+    return called or (names[-1] if len(names) > 1 else None)
 
 
 def some_of(names: list[str]) -> str:
