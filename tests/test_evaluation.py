@@ -96,7 +96,7 @@ def test_what_cannot_be_measured_is_said():
         model.evaluate(TEXTS, [None] * 6)
     with pytest.raises(DataError, match=r"none of the labels \('a'\) is a class of the model \('ham', 'spam'\)"):
         model.evaluate(TEXTS, ["a"] * 6)
-    with pytest.raises(SettingsError, match="target is already known from"):
+    with pytest.raises(SettingsError, match="target belongs to markone.read"):
         model.evaluate(markone.read(TEXTS, target=LABELS), LABELS)
 
 

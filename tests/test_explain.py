@@ -250,6 +250,15 @@ def test_one_gives_one_and_several_give_several() -> None:
     assert [found.prediction for found in table.explain(frame)] == table.predict(frame).tolist()
 
 
+def test_an_empty_text_of_a_table_is_not_shown() -> None:
+    rows = [{"good": "quiet", "bad": "noisy street"}, {"good": "clean", "bad": "dirty"}] * 5
+    source = markone.read(rows, target=["x", "y"] * 5, kinds={"good": "text", "bad": "text"})
+    model = markone.train(source)
+    both, one = (model.explain({"good": "quiet", "bad": bad})._repr_html_() for bad in ("noisy", ""))
+    assert re.findall("<h3>(.*)</h3>", both) == ["good", "bad"]
+    assert re.findall("<h3>(.*)</h3>", one) == ["good"]
+
+
 def test_an_image_is_explained(tmp_path: Path) -> None:
     images = np.random.default_rng(0).integers(0, 255, (6, 4, 4), dtype=np.uint8)
     (tmp_path / "images-idx3-ubyte").write_bytes(as_idx(images))

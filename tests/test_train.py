@@ -363,7 +363,7 @@ def test_a_frame_a_dict_and_a_list_of_dicts_predict_alike() -> None:
         (lambda: markone.train(["a", "b"], target=["x", "y"], holdout=0.1), "too few to hold out"),
         (
             lambda: markone.train(markone.read(["a"], target=["x"]), target="y"),
-            "target is already known from markone.read",
+            "target belongs to markone.read",
         ),
         (lambda: markone.train(["a", "b"], target=["x", "y"], kinds={}), "kinds is an argument of markone.read"),  # type: ignore[call-arg]
         (lambda: markone.train(["a", "b"], target=["x", "y"], functions=[len]), "functions must map names"),
@@ -383,7 +383,7 @@ def test_accuracy_wants_labels_that_the_model_knows() -> None:
     with pytest.raises(DataError, match="the labels are missing: the model predicts 'label', and the table has text"):
         model.accuracy(["a"])
     assert model.accuracy(["a", "b"], target=["x", "x"]) == 0.5
-    with pytest.raises(SettingsError, match="target is already known from markone.read"):
+    with pytest.raises(SettingsError, match="target belongs to markone.read"):
         model.accuracy(markone.read(["a"], target=["x"]), target=["x"])
     with pytest.raises(DataError, match=r"none of the labels \('x\.'\) is a class of the model \('x', 'y'\)"):
         model.accuracy(markone.read(["a"], target=["x."]))

@@ -834,7 +834,7 @@ def unpickled(content: bytes, functions: Mapping[str, Function] | None = None) -
 
 def second_target() -> SettingsError:
     """The error for a target that is given together with a source, which has its own target."""
-    return SettingsError("target", "is already known from markone.read; pass it there, and not here")
+    return SettingsError("target", "belongs to markone.read, which opened these examples; pass it there, and not here")
 
 
 def as_array(labels: list[Label]) -> NDArray[Any]:

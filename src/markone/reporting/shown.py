@@ -84,7 +84,7 @@ def as_html(part: Content) -> Iterator[str]:
     elif isinstance(part, Facts):
         yield html.facts(part)
     else:
-        for text in part:
+        for text in filter(has_words, part):
             yield from [html.title(text.column)] if len(part) > 1 else []
             yield html.marked(text, largest_mark(part))
 
@@ -102,13 +102,17 @@ def as_rich(part: Content, colours: bool, width: int) -> Iterator[Text]:
         for line, kind in part.lines(width):
             yield Text(line, style=styles[kind], no_wrap=True, overflow="crop")
     elif isinstance(part, list):
-        for text in part:
+        for text in filter(has_words, part):
             yield from [Text(f"{visible(text.column)}:", style="bold")] if len(part) > 1 else []
             largest = largest_mark(part)
             yield text.rich(largest) if colours else Text(text.plain(largest))
         yield Text()
     else:
         yield Text(str(part))
+
+
+def has_words(text: MarkedText) -> bool:
+    return bool(text.pieces)
 
 
 def largest_mark(texts: list[MarkedText]) -> float:
