@@ -143,3 +143,12 @@ def test_tables_and_labels_of_other_types() -> None:
         model.score_arrow(pa.array([1]))
     three = markone.train(TEXTS, target=["a", "b", "c", "c"])
     check(three.score_arrow(pa.array(TEXTS)), three, TEXTS)
+
+
+def test_a_model_fits_on_a_screen_with_whole_names() -> None:
+    long = [" ".join(f"word{i}number{i + j}ofthiskind" for j in range(6)) for i in range(40)]
+    text = str(markone.train(long, target=["first of both", "second of both"] * 20, holdout=0))
+    assert max(map(len, text.splitlines())) <= 80
+    _, _, features = text.partition("class ")
+    names = " ".join(features.split())
+    assert "first of both" in names and "second of both" in names and "\N{HORIZONTAL ELLIPSIS}" not in names

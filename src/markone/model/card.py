@@ -117,7 +117,7 @@ def overview(model: Model) -> Iterator[str | Grid]:
     strong = features(model)
     yield from strong.sentences
     if strong.rows:
-        yield Grid([list(strong.heads)], [list(row) for row in strong.rows], words=(0, 1))
+        yield Grid([list(strong.heads)], [list(row) for row in strong.rows], words=(0, 1), sentences=True)
 
 
 def about(model: Model) -> Section:

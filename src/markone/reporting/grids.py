@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, takewhile
+from textwrap import wrap
 from typing import Literal
 
 from markone.brief import Brief
@@ -150,9 +151,14 @@ class Grid(Brief):
     """The columns that may be left out if the table is too wide, in this order. Numbers are never shortened."""
     words: Sequence[int] = (0,)
     """The columns of words, which begin at the left. Numbers end at the right."""
+    sentences: bool = False
+    """Whether the last of two columns has sentences, which go on below if they are too wide."""
 
     def lines(self, width: int = SCREEN) -> Iterator[tuple[str, Kind]]:
         """Return the lines of the table in `width` cells. Names are shortened to make room for numbers."""
+        if self.sentences:
+            yield from self.wrapped_lines(width)
+            return
         everything = [*self.heads, *self.rows, *self.last]
         widths = {i: max(cells(visible(line[i])) for line in everything) for i in range(len(everything[0]))}
         left_out = iter(self.spare)
@@ -168,6 +174,16 @@ class Grid(Brief):
             for line in lines:
                 padded = (aligned(line[i], width, i in self.words) for i, width in widths.items())
                 yield GAP.join(padded).rstrip(), kind  # type: ignore[misc]
+
+    def wrapped_lines(self, width: int) -> Iterator[tuple[str, Kind]]:
+        """Return the lines of a table whose second column has sentences."""
+        everything = [*self.heads, *self.rows, *self.last]
+        first = min(max(cells(visible(name)) for name, _ in everything), width // 3)
+        for kind, lines in (("head", self.heads), ("row", self.rows), ("last", self.last)):
+            for name, sentence in lines:
+                wrapped = wrap(visible(sentence), max(width - first - len(GAP), NARROWEST_NAME)) or [""]
+                for begin, rest in zip([name, *[""] * (len(wrapped) - 1)], wrapped, strict=True):
+                    yield f"{aligned(begin, first, at_left=True)}{GAP}{rest}".rstrip(), kind  # type: ignore[misc]
 
     def __str__(self) -> str:
         return "\n".join(line for line, _ in self.lines())
