@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 from collections import Counter
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -348,6 +349,23 @@ def test_a_frame_a_dict_and_a_list_of_dicts_predict_alike() -> None:
     assert from_frame.tolist() == model.predict(rows.to_dict("records")).tolist()
     assert from_frame.tolist() == [model.predict(row) for row in rows.to_dict("records")]
     assert np.mean(from_frame == frame["mpg"]) > 0.9
+
+
+def test_the_target_can_stand_second() -> None:
+    texts, labels = ["good", "bad"] * 30, ["x", "y"] * 30
+    assert markone.train(texts, labels).digest == markone.train(texts, target=labels).digest
+    table = {"text": texts, "label": labels}
+    assert markone.train(table, "label").target == markone.read(table, "label").target == "label"
+    assert str(markone.inspect(texts, labels)) == str(markone.inspect(texts, target=labels))
+    for run in (
+        markone.validate,
+        markone.audit,
+        markone.certify,
+        markone.compare,
+        markone.tune,
+        markone.learning_curve,
+    ):
+        assert [*signature(run).parameters][1] == "target" and run(texts, labels)
 
 
 @pytest.mark.parametrize(

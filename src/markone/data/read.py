@@ -24,8 +24,8 @@ FILES_LOOKED_AT = 20
 
 def read(
     what: Any,
-    *,
     target: Any = None,
+    *,
     importance: Any = None,
     format: str | None = None,
     kinds: Mapping[str, str] | None = None,

@@ -58,8 +58,8 @@ Numbers = NDArray[np.int64]
 
 def audit(
     source: Any,
-    *,
     target: Any = None,
+    *,
     against: Any = None,
     rule: Rule | None = None,
     features: Any = None,

@@ -222,8 +222,8 @@ def size_in_words(size: int) -> str:
 
 def compare(
     source: Any,
-    *,
     target: Any = None,
+    *,
     rules: Iterable[str] | None = None,
     contrasts: bool = True,
     method: Method = "kfold",

@@ -121,8 +121,8 @@ class LearningCurve(Shown):
 
 def learning_curve(
     source: Any,
-    *,
     target: Any = None,
+    *,
     sizes: Iterable[int] | None = None,
     share: float = 0.3,
     repeats: int = 1,

@@ -185,7 +185,7 @@ class Inspection(Shown):
 # ---- inspecting
 
 
-def inspect(what: Any, *, target: Any = None, **options: Any) -> Inspection:
+def inspect(what: Any, target: Any = None, **options: Any) -> Inspection:
     """Inspect data before training: show each column with its kind and the reason, and warn about common problems.
 
     Parameters

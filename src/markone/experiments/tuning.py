@@ -77,8 +77,8 @@ TEXTS: tuple[Choice, ...] = (
 
 def tune(
     source: Any,
-    *,
     target: Any = None,
+    *,
     rule: Rule | None = None,
     features: Any = None,
     functions: Mapping[str, Function] | None = None,

@@ -26,8 +26,8 @@ from markone.model.settings import TrialSettings
 
 def validate(
     source: Any,
-    *,
     target: Any = None,
+    *,
     method: Method = "kfold",
     folds: int = 10,
     repeats: int = 1,

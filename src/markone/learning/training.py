@@ -73,8 +73,8 @@ OF_ANY_RULE = ("epochs", "average", "tie", "bias", "order", "class_weight", "see
 
 def train(
     source: Any,
-    *,
     target: Any = None,
+    *,
     rule: Rule | None = None,
     features: Any = None,
     functions: Mapping[str, Function] | None = None,
