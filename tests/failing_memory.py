@@ -1,9 +1,10 @@
-"""Learns and predicts again and again, each time with another request for memory that fails. Run by
+"""Learns and predicts again and again, each time with another request for memory that fails: every n-th. Run by
 test_failing_memory.py, with the allocator of failing_memory.cpp before the system's."""
 
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable
 from itertools import count
 from typing import Any
@@ -113,11 +114,11 @@ JOBS: dict[str, Callable[[], tuple[Callable[[], Any], Step]]] = {
 }
 
 
-def fail_each(name: str) -> None:
+def fail_each(name: str, stride: int) -> None:
     make, use = JOBS[name]()
     expected = use(make())
     failed = 0
-    for request in count(1):
+    for request in count(1, stride):
         thing = make()
         ALLOCATOR.arm_failing_memory(ctypes.c_long(request), ctypes.c_size_t(LEAST))
         try:
@@ -138,4 +139,4 @@ def fail_each(name: str) -> None:
 
 if __name__ == "__main__":
     for job in JOBS:
-        fail_each(job)
+        fail_each(job, int(sys.argv[1]))

@@ -23,6 +23,7 @@ from markone.data.formats import FORMATS, Format
 from markone.features.spec import GROUPS, Features
 from markone.model.settings import Settings
 from pages import BLOCK, blocks, commands_in, play, script_of_docs
+from quickly import slow_but
 
 ROOT = Path(__file__).parents[1]
 PAGES = {
@@ -54,7 +55,12 @@ def folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
 
 
-@pytest.mark.parametrize("page", [page for page, text in PAGES.items() if blocks(text, "python", "console", "sh")])
+PLAYED = [page for page, text in PAGES.items() if blocks(text, "python", "console", "sh")]
+LONG = {"docs/experiments.md", "docs/pictures.md", *(f"docs/lectures/{number}.md" for number in ("001", "002", "003"))}
+"""Pages that take seconds. What they show is tested quickly elsewhere: each topic, each picture, each experiment."""
+
+
+@pytest.mark.parametrize("page", PLAYED if UPDATING else slow_but({*PLAYED} - LONG, PLAYED))
 def test_a_page_shows_what_is_printed(page: str) -> None:
     if page == "README.md" or page.startswith("docs/tutorials/"):  # whose readers have run the demo
         demo.write_data(Path("markone-demo"), *demo.load_digits(), seed=0)

@@ -32,6 +32,7 @@ from markone.exporting.samples import ODD_TEXTS
 from markone.exporting.targets import TARGETS
 from markone.exporting.tokens import Characters, Tokenizer, hash_of_ngram
 from parts import ODD_WORDS
+from quickly import slow_but
 
 NODE = shutil.which("node")
 CC = shutil.which("cc")
@@ -138,7 +139,13 @@ def check(model: markone.Model, to: str, **options: Any) -> str:
     return content.decode("utf-8", "replace")
 
 
-@pytest.mark.parametrize(("how", "classes"), [(how, 2 + i % 2) for i, how in enumerate(TEXTS)] + [("defaults", 3)])
+@pytest.mark.parametrize(
+    ("how", "classes"),
+    slow_but(
+        [("defaults", 2), ("subwords, templates, case", 3), ("hashes", 3), ("naive Bayes", 2)],
+        [*((how, 2 + i % 2) for i, how in enumerate(TEXTS)), ("defaults", 3)],
+    ),
+)
 def test_models_of_texts(how: str, classes: int) -> None:
     model = texts(classes, **TEXTS[how])
     for to in ("json", "js", "c"):
@@ -147,7 +154,13 @@ def test_models_of_texts(how: str, classes: int) -> None:
         check(model, "sql")
 
 
-@pytest.mark.parametrize(("how", "classes"), [(how, 2 + i % 2) for i, how in enumerate(TABLES)] + [("defaults", 3)])
+@pytest.mark.parametrize(
+    ("how", "classes"),
+    slow_but(
+        [("defaults", 2), ("products", 3), ("conjunctions", 2), ("tie", 3), ("naive Bayes", 2)],
+        [*((how, 2 + i % 2) for i, how in enumerate(TABLES)), ("defaults", 3)],
+    ),
+)
 def test_models_of_tables(how: str, classes: int) -> None:
     model = table(classes, **TABLES[how])
     for to in NAMES:
@@ -619,7 +632,7 @@ int main(void) {
 """
 
 
-@pytest.mark.parametrize("how", [*TEXTS])
+@pytest.mark.parametrize("how", slow_but(["subwords, templates, case", "hashes"], TEXTS))
 def test_the_header_reads_texts_of_any_bytes(how: str, tmp_path: Path) -> None:
     """Bytes that are not UTF-8, and texts that end within a character, are read within their bounds."""
     compiler = shutil.which("cc")

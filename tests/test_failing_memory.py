@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from quickly import slow
+
 HERE = Path(__file__).parent
 COMPILER = shutil.which("g++") or shutil.which("c++")
 pytestmark = [
@@ -29,9 +31,10 @@ def allocator(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_memory_that_fails_is_an_error_and_no_end(allocator: Path) -> None:
+@pytest.mark.parametrize("stride", [7, slow(1)])
+def test_memory_that_fails_is_an_error_and_no_end(allocator: Path, stride: int) -> None:
     done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", HERE / "failing_memory.py"],
+        [sys.executable, "-X", "faulthandler", HERE / "failing_memory.py", str(stride)],
         env={**os.environ, "LD_PRELOAD": str(allocator)},
         capture_output=True,
         text=True,

@@ -25,6 +25,7 @@ from markone.cli import main
 from markone.data.files import NamedFile, open_plain
 from markone.filtering.filtering import FASTTEXT_MAGIC
 from markone.storage.journal import line_of
+from quickly import slow
 
 WORDS = ["good", "fine", "bad", "poor", "text", "film", "story", "with", "many", "words", "and", "more"]
 
@@ -255,11 +256,12 @@ def test_a_filter_goes_on_after_an_error(tmp_path: Path) -> None:
         markone.filter_files(model, str(whole), tmp_path / "out", threshold=0.6, shard="1 MiB")
 
 
-def test_kill_at_any_moment_loses_no_row(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [2, slow(8)])
+def test_kill_at_any_moment_loses_no_row(tmp_path: Path, kills: int) -> None:
     model_of().save(tmp_path / "m.model")
-    lines = lines_of(texts_of(20_000))
+    lines = lines_of(texts_of(3_000))
     for number in range(2):
-        write(tmp_path / f"crawl{number}.jsonl.gz", b"".join(lines * 3))
+        write(tmp_path / f"crawl{number}.jsonl.gz", b"".join(lines * 20))
     command = [
         sys.executable,
         "-m",
@@ -273,7 +275,7 @@ def test_kill_at_any_moment_loses_no_row(tmp_path: Path) -> None:
         "1 MiB",
     ]
     chosen = random.Random(1)
-    for _ in range(4):
+    for _ in range(kills):
         process = subprocess.Popen([*command, "-o", "out"], cwd=tmp_path, stdout=subprocess.DEVNULL)
         time.sleep(chosen.uniform(0.3, 1.2))
         process.send_signal(signal.SIGKILL)

@@ -22,6 +22,7 @@ from markone.estimators.regressions import JoinTheDots, LinearLeastSquares, Quad
 from markone.experiments.curve import LearningCurve, Size
 from markone.model.evaluation import Evaluation
 from markone.model.history import History, Pass
+from quickly import slow_but
 
 TOUCH = 1.0
 """Boxes may overlap by so many pixels, of 100 in an inch: there is some air around words in their boxes."""
@@ -273,12 +274,15 @@ AWKWARD: dict[str, Callable[[], Figure]] = {
 }
 
 
-LARGE = ("weights of 30, some", "confusion of 24 long", "paths of 20 classes", "odds of 12", "measurements of 12")
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LARGE else []) for name in AWKWARD]
+ONE_OF_EACH = (
+    *("boundary of 12 long", "certificate of 2 long", "certificate of 8 features", "step of 2 long"),
+    *("paths of 2 classes, 3 features", "weights of 2 long", "weight images of 2", "products of 2", "odds of 2"),
+    *("measurements of 2", "confusion of 4 long", "curves that overfit", "bounds", "margins of 2", "folds of 3"),
+    *("calibration", "accuracies", "roc", "learning curve", "angles", "regressions", "losses"),
 )
+
+
+@pytest.mark.parametrize("name", slow_but(ONE_OF_EACH, AWKWARD))
 def test_words_do_not_collide_and_stay_inside(name: str) -> None:
     figure = AWKWARD[name]()
     words = words_of(figure)

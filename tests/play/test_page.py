@@ -15,6 +15,7 @@ import markone
 from browsing import violations
 from markone.play.server import PAGE, Playground
 from markone.play.shown import Shown
+from quickly import slow, slow_but
 
 READY = "() => window.markonePlay?.view()"
 
@@ -129,9 +130,14 @@ def test_every_control_changes_something(opened: Any) -> None:
     assert nameless == []
 
 
-def test_every_rule_and_preset_is_drawn(opened: Any) -> None:
+def options_of(page: Any, name: str) -> list[str]:
+    return page.evaluate(f"() => [...document.getElementById('{name}').options].map((one) => one.value)")
+
+
+@pytest.mark.parametrize("every", [5, slow(1)])
+def test_every_rule_and_preset_is_drawn(opened: Any, every: int) -> None:
     page = opened("guided=0")
-    for preset in page.evaluate("() => [...document.getElementById('preset').options].map((one) => one.value)"):
+    for preset in options_of(page, "preset")[::every]:
         page.locator("#preset").select_option(preset)
         for rule in ("perceptron", "mira", "logistic", "hinge", "mlp"):
             page.locator("#rule").select_option(rule)
@@ -184,12 +190,13 @@ def test_the_guide(opened: Any) -> None:
     assert state(page, "guided") is False
 
 
-def test_every_story_can_be_followed(opened: Any) -> None:
+@pytest.mark.parametrize("most", [1, slow(100)])
+def test_every_story_can_be_followed(opened: Any, most: int) -> None:
     page = opened()
     page.emulate_media(reduced_motion="reduce")
     for tab, name in (("points", "preset"), ("text", "texts")):
         page.locator(f"#tabs-{tab}").click()
-        for one in page.evaluate(f"() => [...document.getElementById('{name}').options].map((one) => one.value)"):
+        for one in options_of(page, name)[-most:]:
             page.locator(f"#{name}").select_option(one)
             page.locator("#mode-guided").click()
             for _ in range(30):
@@ -452,7 +459,7 @@ SHOWN = [("", False), (BUSY, True), ("tab=text&guided=0&step=5", False), ("tab=m
 
 @pytest.mark.parametrize(
     ("address", "dark"),
-    [*SHOWN, *(pytest.param(address, not dark, marks=pytest.mark.slow) for address, dark in SHOWN)],
+    slow_but([SHOWN[1], SHOWN[-1]], [(address, dark) for address, _ in SHOWN for dark in (False, True)]),
 )
 def test_axe_finds_nothing(opened: Any, page: Any, axe: str, address: str, dark: bool) -> None:
     page.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
