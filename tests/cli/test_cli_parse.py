@@ -38,6 +38,7 @@ def test_a_parser_is_learned_and_measured(run, folder):
     assert "Trained a parser with 10 labels (accurate, " in said and " in the last." in said and "held-out" in said
     [(heads, labels)] = re.findall(r"On test.conllu:\n  UAS ([\d.]+) %, LAS ([\d.]+) %", said)
     assert 95 < float(labels) <= float(heads) <= 100 and "Saved new.parser, " in said
+    assert said.endswith("TEST.conllu\n       markone parse run new.parser TEST.conllu\n")  # it needs tagged words
     assert Parser.load("new.parser").settings.holdout == 0.2
 
 

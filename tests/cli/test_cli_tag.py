@@ -22,6 +22,9 @@ def test_a_tagger_is_learned_and_measured(run, folder):
         and " on 30 held-out " in said
     )
     assert "On test.conllu:\n  accuracy 100.00 %" in said and "Saved new.tagger, " in said
+    measure, use = said.splitlines()[-2:]
+    assert measure == "Next:  markone tag evaluate new.tagger TEST.conllu"
+    assert use == '       echo "..." | markone tag run new.tagger -'
     assert Tagger.load("new.tagger").settings.holdout == 0.2
 
 

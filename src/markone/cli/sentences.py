@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 from cyclopts import Parameter
 
-from markone.cli.messages import readable, tell
+from markone.cli.messages import readable, tell, typed
 from markone.cli.models import COMMANDS_FOR, check_kind
 from markone.cli.options import FileName, given, options, parameter_docs, usual_value
 from markone.cli.progress import wished
-from markone.cli.report import print_json, size_in_words
+from markone.cli.report import endings, print_json, size_in_words
 from markone.cli.terminal import say
 from markone.cli.training import Keeping, check_path, default_name, learn_and_save
+from markone.data.files import STANDARD_INPUT
 from markone.errors import DataError, NoDataError
 from markone.reporting.grids import counted
 from markone.structured.corpora import FORMATS, Corpus, open_corpus
@@ -170,6 +171,7 @@ def learn_and_tell(
         print_json(facts_of(craft, model, path, sentences, evaluation))
     elif not keeping.quiet:
         tell_training(craft, model, path, sentences, test, evaluation)
+        say("\n".join(next_commands(craft, model, path, data[0])))
 
 
 def about_training(history: History, judged: str) -> Iterator[str]:
@@ -178,7 +180,8 @@ def about_training(history: History, judged: str) -> Iterator[str]:
     if passes:
         first, last = passes[0].mistakes, passes[-1].mistakes
         count = counted(len(passes), "pass", "passes")
-        yield f"  {count}: {first:,} {judged} wrong in the first, {last:,} in the last."
+        more = f", {last:,} in the last" if len(passes) > 1 else ""
+        yield f"  {count}: {first:,} {judged} wrong in the first{more}."
     restored = history.stopped == "held-out" and history.best_epoch is not None
     used = history[(history.best_epoch or 0) - 1] if restored else history[-1]
     if used.holdout is not None:
@@ -196,6 +199,17 @@ def tell_training(craft: Craft, model: Any, path: str, sentences: Sentences, tes
         say(f"On {readable(str(test))}:")
         say("\n".join(f"  {line}" for line in str(evaluation).split("\n")))
     say(f"Saved {readable(path)}, {size_in_words(os.path.getsize(path))}.")
+
+
+def next_commands(craft: Craft, model: Any, path: str, data: str) -> Iterator[str]:
+    """Return the commands that measure and use the model, for files like that of the training."""
+    commands = COMMANDS_FOR[craft.kind]
+    like = f"TEST{'' if data == STANDARD_INPUT else endings(data)}"
+    yield f"Next:  {typed('markone', *commands.measure.split(), path, like)}"
+    if isinstance(model, Parser) and model.tagger is None:
+        yield f"       {typed('markone', *commands.use.split(), path, like)}"
+    else:
+        yield f'       echo "..." | {typed("markone", *commands.use.split(), path, "-")}'
 
 
 def facts_of(craft: Craft, model: Any, path: str, sentences: Sentences, evaluation: Any) -> dict[str, Any]:
