@@ -148,9 +148,7 @@ class Service:
             self.metrics.count_examples(path, answer.examples)
         return answer, more
 
-    async def _limited(
-        self, route: Route, asked: Asked, request: Request, body: Body, send: Send
-    ) -> Answer | None:
+    async def _limited(self, route: Route, asked: Asked, request: Request, body: Body, send: Send) -> Answer | None:
         """Compute the answer, within the limits of time and of requests at the same time."""
         if self._busy >= self.settings.most_requests:
             words = f"The service already answers {self._busy:,} requests, its limit; try again in a moment."
@@ -199,11 +197,13 @@ class Service:
         """Return the route of a request that may be answered, and the variable parts of its path."""
         self._check_host(request)
         route, parts = self._route_of(request.method, request.path)
-        if self._token is not None and not route.is_open:
-            if not hmac.compare_digest(request.header(b"authorization") or b"", self._token):
-                words = "The request needs the token of the service, as `Authorization: Bearer TOKEN`."
-                raise Problem(401, words, www_authenticate="Bearer")
+        if not (self._token is None or route.is_open or self._has_token(request)):
+            words = "The request needs the token of the service, as `Authorization: Bearer TOKEN`."
+            raise Problem(401, words, www_authenticate="Bearer")
         return route, parts
+
+    def _has_token(self, request: Request) -> bool:
+        return hmac.compare_digest(request.header(b"authorization") or b"", self._token or b"")
 
     def _check_host(self, request: Request) -> None:
         if len(request.given) != len(request.headers):
