@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -17,6 +18,12 @@ Start = Callable[..., tuple[subprocess.Popen[str], int]]
 
 @pytest.fixture
 def start() -> Iterator[Start]:
+    with start_services() as start_one:
+        yield start_one
+
+
+@contextmanager
+def start_services() -> Iterator[Start]:
     """Starts `markone serve` with any free port; returns the process and the port when it answers."""
     running: list[subprocess.Popen[str]] = []
 
@@ -37,7 +44,9 @@ def start() -> Iterator[Start]:
                 return process, int(found[1])
         raise AssertionError(process.communicate()[1])
 
-    yield start_one
-    for process in running:
-        process.kill()
-        process.communicate()
+    try:
+        yield start_one
+    finally:
+        for process in running:
+            process.kill()
+            process.communicate()

@@ -36,6 +36,8 @@ def test_the_page(page: Any, axe: str, start: Start, models: Path) -> None:
     page.wait_for_function(READY)
     page.select_option("#first", label="mail, version 1")
     page.fill("textarea[name=text]", "free money, <b>lunch</b> and more")
+    colour = "selector => getComputedStyle(document.querySelector(selector)).color"
+    assert page.evaluate(colour, "textarea[name=text]") == page.evaluate(colour, "h1")  # not that of a hint
     page.click("#ask")
     page.wait_for_selector("#answers section")
     assert "prediction: spam" in text_of(page, "#answers") and "probability" in text_of(page, "#answers")

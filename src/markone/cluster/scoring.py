@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ from typing import Any, Literal
 from markone.checks import check_named, switch
 from markone.cluster.engines import opened
 from markone.cluster.report import PartsReport
-from markone.data.finding import files_in, find, format_of
+from markone.data.finding import find_each, format_of
 from markone.data.read import read
 from markone.data.source import Source
 from markone.data.strings import Strings
@@ -25,7 +24,7 @@ from markone.model.model import Model, load
 from markone.model.writing import in_csv, make_writer
 from markone.parallel import count_threads
 from markone.storage.atomic import writing
-from markone.storage.journal import Journal
+from markone.storage.result_folder import begin_or_resume, states_of
 
 Output = Literal["parquet", "jsonl", "csv", "labels"]
 OUTPUTS: dict[str, str] = {"parquet": ".parquet", "jsonl": ".jsonl", "csv": ".csv", "labels": ".txt"}
@@ -114,7 +113,8 @@ def predict_files(
     kept = keep if isinstance(keep, str) else list(keep)
     what = Answers(options, output, kept, scores, probabilities)
     folder = os.path.abspath(os.fspath(out))
-    begin(folder, model, paths, what)
+    asked = {"model": model.digest, "files": states_of(paths), **asdict(what)}
+    begin_or_resume(folder, MANIFEST, "predictions", asked)
     start = time.perf_counter()
     names = [os.path.join(folder, f"part-{number:05}{OUTPUTS[output]}") for number in range(len(paths))]
     missing = [number for number, name in enumerate(names) if not os.path.exists(name)]
@@ -240,14 +240,10 @@ def as_arrow(values: Any) -> Any:
 
 
 def found(files: str | Sequence[str]) -> list[str]:
-    """Return the files that the names stand for, each once."""
-    paths: list[str] = []
-    for name in [files] if isinstance(files, str) else files:
-        for path in find(os.fspath(name)):
-            paths += list(filter(format_of, files_in(path)[0])) if os.path.isdir(path) else [path]
+    paths = find_each(files, format_of)
     if not paths:
         raise DataError("there are no files to predict; name files, a pattern, or a folder of files")
-    return list(dict.fromkeys(paths))
+    return paths
 
 
 def usual_reading(model: Model, path: str) -> dict[str, Any]:
@@ -255,26 +251,3 @@ def usual_reading(model: Model, path: str) -> dict[str, Any]:
     if format_of(path) not in (None, model.reading.get("format")):
         return {}
     return {name: value for name, value in model.reading.items() if name not in ("kinds", "named")}
-
-
-def begin(folder: str, model: Model, paths: Sequence[str], what: Answers) -> None:
-    """Note in the folder what is predicted, or check that the same is to go on."""
-    files = [[path, os.path.getsize(path), os.stat(path).st_mtime_ns] for path in paths]
-    asked = json.loads(json.dumps({"model": model.digest, "files": files, **asdict(what)}))
-    path = os.path.join(folder, MANIFEST)
-    before = Journal.read(path)
-    if before is None:
-        if os.path.isdir(folder) and os.listdir(folder):
-            raise DataError(f"the folder {folder} is not empty, and has no predictions to go on with; name another one")
-        try:
-            os.makedirs(folder, exist_ok=True)
-        except OSError as error:
-            raise DataError(f"the folder {folder} cannot be made: {error.strerror}") from None
-        Journal.begin(path, asked)
-        return
-    for name, value in asked.items():
-        if before[0].start.get(name) != value:
-            what_differs = {"model": "another model", "files": "other files, or files that have changed"}.get(
-                name, f"another {name}"
-            )
-            raise DataError(f"the folder {folder} has predictions with {what_differs}; name another folder")

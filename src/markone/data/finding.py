@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from markone.data.archives import is_zip, members_of
 from markone.data.files import COMPRESSION_OF_ENDING, NamedFile, open_plain
@@ -34,6 +35,16 @@ def find(path: str) -> list[str]:
         raise DataError(f"there is no folder {folder}, which should contain {name}")
     guess = did_you_mean(name, os.listdir(folder or "."))
     raise DataError(f"there is no file {path}.{guess}")
+
+
+def find_each(names: str | Sequence[str], wanted: Callable[[str], Any]) -> list[str]:
+    """Return the files that paths, patterns and folders stand for, each once. Of a folder these are the files that are
+    wanted."""
+    paths: list[str] = []
+    for name in [names] if isinstance(names, str) else names:
+        for path in find(os.fspath(name)):
+            paths += filter(wanted, files_in(path)[0]) if os.path.isdir(path) else [path]
+    return list(dict.fromkeys(paths))
 
 
 def why_broken(link: str) -> str:

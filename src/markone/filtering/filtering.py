@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from markone.checks import check_named, switch
 from markone.checks import number as a_number
 from markone.data.budget import memory_budget
-from markone.data.finding import find, format_of, name_without_compression
+from markone.data.finding import find_each, format_of, name_without_compression
 from markone.data.kinds import written
 from markone.data.labels import KnownLabels
 from markone.data.source import Label
@@ -28,6 +28,7 @@ from markone.model.model import Model, load
 from markone.parallel import count_threads, in_order
 from markone.storage.atomic import writing
 from markone.storage.journal import Journal, checked_entries
+from markone.storage.result_folder import begin_or_resume, states_of
 
 MANIFEST = "manifest.journal"
 SHARD = "256 MB"
@@ -142,17 +143,10 @@ def check_not_fasttext(path: str) -> None:
 
 
 def found(files: str | Sequence[str]) -> list[str]:
-    """Return the files that the names stand for, each once."""
-    paths: list[str] = []
-    for name in [files] if isinstance(files, str) else files:
-        for path in find(name):
-            inside = sorted(os.listdir(path)) if os.path.isdir(path) else None
-            paths += (
-                [path] if inside is None else [os.path.join(path, one) for one in inside if format_of(one) in FORMATS]
-            )
+    paths = find_each(files, lambda path: format_of(path) in FORMATS)
     if not paths:
         raise DataError("there are no files to filter; name JSON lines or Parquet files")
-    return list(dict.fromkeys(paths))
+    return paths
 
 
 def opened(path: str, model: Model, text: str | None, skip_bad: bool) -> RowsFile:
@@ -274,32 +268,19 @@ def begin(out: str, model: Model, sources: list[RowsFile], chooser: Chooser, opt
     """Begin a filter, or go on with one that is in the folder."""
     asked = {
         "model": model.digest,
-        "files": [[one.path, os.path.getsize(one.path), os.stat(one.path).st_mtime_ns] for one in sources],
+        "files": states_of([one.path for one in sources]),
         "label": chooser.label,
         "share": chooser.share,
         "asked": chooser.threshold,
         **options,
     }
-    path = os.path.join(out, MANIFEST)
-    before = Journal.read(path)
-    if before is None:
-        if os.path.isdir(out) and os.listdir(out):
-            raise DataError(f"the folder {out} is not empty, and has no filter to go on with; name another one")
-        try:
-            os.makedirs(out, exist_ok=True)
-        except OSError as error:
-            raise DataError(f"the folder {out} cannot be made: {error.strerror}") from None
-        chooser = chooser.fitted(sampled(sources, chooser))
-        start = {**asked, "threshold": chooser.threshold, "edges": list(chooser.edges)}
-        return Begun(chooser, Journal.begin(path, start), {})
-    journal, entries = before
-    for name, value in asked.items():
-        if journal.start.get(name) != value:
-            what = {"model": "another model", "files": "other files, or files that have changed"}.get(
-                name, f"another {name}"
-            )
-            raise DataError(f"the folder {out} has the result of a filter with {what}; name another folder")
-    with checked_entries(path):
+
+    def decided() -> dict[str, Any]:
+        fitted = chooser.fitted(sampled(sources, chooser))
+        return {"threshold": fitted.threshold, "edges": list(fitted.edges)}
+
+    journal, entries = begin_or_resume(out, MANIFEST, "filtered rows", asked, decided)
+    with checked_entries(journal.path):
         start = journal.start
         threshold, edges = start["threshold"], tuple(map(float, start["edges"]))
         chooser = replace(chooser, threshold=None if threshold is None else float(threshold), edges=edges)

@@ -1,16 +1,23 @@
-"""Connections: uvicorn's protocol, with limits on headers, on the time in which they arrive, and on connections."""
+"""Connections: uvicorn's protocol, with limits on headers, on the time in which they arrive, and on connections.
+
+A small request that arrives as a whole is answered at once. All others take uvicorn's way, with a task for each.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from markone.server.requests import Answer, Request
+from markone.server.service import BASE
 
 MOST_HEADER_BYTES = 32_768
 MOST_HEADERS = 100
 SECONDS_FOR_HEADERS = 10.0
 MOST_CONNECTIONS = 4096
+BASE_LINES = b"".join(b"%s: %s\r\n" % header for header in BASE)
 
 
 class Connection(HttpToolsProtocol):
@@ -20,6 +27,10 @@ class Connection(HttpToolsProtocol):
     in_headers = False
     """Whether a request has begun, and its headers are not complete."""
     deadline: asyncio.TimerHandle | None = None
+    is_first = False
+    """Whether no request was answered since data arrived. A client that sends many at once shall not delay others."""
+    held: list[bytes] | None = None
+    """The body so far of a request that may be answered at once; None if there is no such request."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -38,9 +49,19 @@ class Connection(HttpToolsProtocol):
             if self.header_bytes > MOST_HEADER_BYTES:
                 self.transport.abort()
                 return
+        self.is_first = True
         super().data_received(data)
+        if self.held is not None:
+            self._let_go()
         if self.in_headers and self.deadline is None:
             self._wait_for_headers()
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """A client that sends no more may still wait for its answers; the last of them then ends the connection."""
+        waits = self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
+        if waits:
+            self.cycle.keep_alive = False
+        return waits
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -58,7 +79,69 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self.in_headers = False
         self._stop_waiting()
+        if self._may_be_quick():
+            self.held = []
+        else:
+            super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        if self.held is None:
+            super().on_body(body)
+        else:
+            self.held.append(body)
+
+    def on_message_complete(self) -> None:
+        if self.held is None:
+            super().on_message_complete()
+            return
+        path, _, query = self.url.partition(b"?")
+        request = Request(self.parser.get_method().decode(), path.decode(), query, self.headers)
+        found = self.app.at_once(request, b"".join(self.held))
+        if found is None:
+            self._let_go()
+            super().on_message_complete()
+            return
+        self.held, self.is_first = None, False
+        self.transport.write(self._whole(*found))
+        self.on_response_complete()
+
+    def _may_be_quick(self) -> bool:
+        """Return whether nothing about the request is unusual, and no earlier one is unanswered."""
+        return (
+            self.is_first
+            and (self.cycle is None or self.cycle.response_complete)
+            and not self.flow.write_paused
+            and not self.expect_100_continue
+            and self.parser.get_http_version() == "1.1"
+            and self.parser.should_keep_alive()
+            and not self.parser.should_upgrade()
+            and self.parser.get_method() != b"HEAD"
+            and self.url.startswith(b"/")
+            and self.url.isascii()
+            and b"%" not in self.url
+            and b"#" not in self.url
+        )
+
+    def _let_go(self) -> None:
+        """Leave the request to uvicorn's way."""
+        pieces, self.held = self.held or [], None
+        if self.transport.is_closing():
+            return
         super().on_headers_complete()
+        for piece in pieces:
+            super().on_body(piece)
+
+    def _whole(self, answer: Answer, more: dict[str, str]) -> bytes:
+        """Return an answer with its headers."""
+        lines = [STATUS_LINE[answer.status]]
+        lines += [b"%s: %s\r\n" % header for header in self.server_state.default_headers]
+        lines += [f"{name}: {value}\r\n".encode() for name, value in more.items()]
+        lines += [
+            BASE_LINES,
+            b"content-type: %s\r\ncontent-length: %d\r\n\r\n" % (answer.kind.encode(), len(answer.body)),
+            answer.body,
+        ]
+        return b"".join(lines)
 
     def _count(self, size: int) -> None:
         self.header_bytes += size

@@ -22,6 +22,23 @@ SAME = {"application/ndjson": LINES, "application/jsonl": LINES, "application/js
 """Other names of the same content types."""
 
 
+class Request:
+    """What is known of a request before its body has come."""
+
+    __slots__ = ("given", "headers", "method", "path", "query")
+
+    def __init__(self, method: str, path: str, query: bytes, given: list[tuple[bytes, bytes]]) -> None:
+        self.method = method
+        self.path = path
+        self.query = query
+        self.given = given
+        """All headers, as they were sent; some names may occur twice."""
+        self.headers = dict(given)
+
+    def header(self, name: bytes) -> bytes | None:
+        return self.headers.get(name)
+
+
 @dataclass(slots=True)
 class Asked:
     """A request whose body has been read."""

@@ -16,7 +16,7 @@ from markone.server.messages import Chosen
 from markone.server.metrics import Metrics
 from markone.server.predicting import predict_lines
 from markone.server.problems import PROBLEM, Problem, problem_of
-from markone.server.requests import LINES, Answer, Asked, content_type
+from markone.server.requests import LINES, Answer, Asked, Request, content_type
 from markone.server.routes import ROUTES, Route
 from markone.server.settings import ServeSettings
 from markone.server.shelf import Served, Shelf, give_way
@@ -33,11 +33,22 @@ ELSEWHERE = "other"
 """The path in the metrics of requests to unknown paths."""
 ONCE = (b"host", b"origin", b"authorization", b"content-type", b"content-length")
 """Headers that may occur only once."""
+NO_HEADERS: dict[str, str] = {}
 BASE = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
+
+
+def is_stream(route: Route, asked: Asked) -> bool:
+    """Return whether lines are answered while they arrive."""
+    return asked.kind == LINES and route.streams
+
+
+def is_quick(route: Route, asked: Asked, body: bytes) -> bool:
+    """Return whether a request takes so little time that others can wait for it."""
+    return len(body) <= SMALL and route.path != "/learn" and not is_stream(route, asked)
 
 
 class Service:
@@ -96,13 +107,11 @@ class Service:
         body = Body(receive, self.settings.most_bytes)
         try:
             try:
-                headers = dict(scope["headers"])
-                self._check_headers(scope["headers"], headers)
-                route, parts = self._route(scope["method"], scope["path"])
+                request = Request(scope["method"], scope["path"], scope["query_string"], scope["headers"])
+                route, parts = self._route(request)
                 path = route.path
-                self._check_token(route, headers)
-                asked = self._asked(scope, route, headers, parts)
-                answer = await self._limited(route, asked, headers, body, send)
+                asked = self._asked(request, route, parts)
+                answer = await self._limited(route, asked, request, body, send)
             except Exception as error:
                 answer, more = self._refusal(error)
                 status = answer.status
@@ -116,22 +125,43 @@ class Service:
         finally:
             self.metrics.count(path, status, perf_counter() - began)
 
-    async def _limited(
-        self, route: Route, asked: Asked, headers: dict[bytes, bytes], body: Body, send: Send
-    ) -> Answer | None:
+    def at_once(self, request: Request, body: bytes) -> tuple[Answer, dict[str, str]] | None:
+        """Return the answer to a small request that has come as a whole, and more headers; None if it has to wait for
+        something. This is what ASGI does with such a request, without its messages and tasks, which take more time
+        than a prediction."""
+        if len(body) > SMALL or self._busy >= self.settings.most_requests:
+            return None
+        began = perf_counter()
+        path = ELSEWHERE
+        try:
+            route, parts = self._route(request)
+            path = route.path
+            asked = self._asked(request, route, parts)
+            if not is_quick(route, asked, body):
+                return None
+            asked.body = body
+            answer, more = route.handle(self, asked), NO_HEADERS
+        except Exception as error:
+            answer, more = self._refusal(error)
+        self.metrics.count(path, answer.status, perf_counter() - began)
+        if answer.examples:
+            self.metrics.count_examples(path, answer.examples)
+        return answer, more
+
+    async def _limited(self, route: Route, asked: Asked, request: Request, body: Body, send: Send) -> Answer | None:
         """Compute the answer, within the limits of time and of requests at the same time."""
         if self._busy >= self.settings.most_requests:
             words = f"The service already answers {self._busy:,} requests, its limit; try again in a moment."
             raise Problem(429, words, retry_after="1")
         self._busy += 1
         try:
-            if asked.kind == LINES and route.streams:
+            if is_stream(route, asked):
                 await self._stream(asked, body, send)
                 return None
             async with asyncio.timeout(self.settings.seconds):
                 if route.takes:
-                    asked.body = await body.whole(headers.get(b"content-length"))
-                if len(asked.body) <= SMALL and route.path != "/learn":
+                    asked.body = await body.whole(request.header(b"content-length"))
+                if is_quick(route, asked, asked.body):
                     return route.handle(self, asked)
                 return await asyncio.get_running_loop().run_in_executor(self._pool, route.handle, self, asked)
         except TimeoutError:
@@ -163,26 +193,31 @@ class Service:
 
     # ---- who asks, and for what
 
-    def _check_headers(self, given: list[tuple[bytes, bytes]], headers: dict[bytes, bytes]) -> None:
-        if len(given) != len(headers):
-            names = [name for name, _ in given]
+    def _route(self, request: Request) -> tuple[Route, tuple[str, ...]]:
+        """Return the route of a request that may be answered, and the variable parts of its path."""
+        self._check_host(request)
+        route, parts = self._route_of(request.method, request.path)
+        if not (self._token is None or route.is_open or self._has_token(request)):
+            words = "The request needs the token of the service, as `Authorization: Bearer TOKEN`."
+            raise Problem(401, words, www_authenticate="Bearer")
+        return route, parts
+
+    def _has_token(self, request: Request) -> bool:
+        return hmac.compare_digest(request.header(b"authorization") or b"", self._token or b"")
+
+    def _check_host(self, request: Request) -> None:
+        if len(request.given) != len(request.headers):
+            names = [name for name, _ in request.given]
             for name in ONCE:
                 if names.count(name) > 1:
                     raise Problem(400, f"The header {name.decode()} occurs twice.")
-        host, origin = headers.get(b"host", b"").decode("latin-1"), headers.get(b"origin")
-        if not is_welcome(host, None if origin is None else origin.decode("latin-1"), self._hosts):
+        host, origin = request.header(b"host") or b"", request.header(b"origin")
+        if not is_welcome(host.decode("latin-1"), None if origin is None else origin.decode("latin-1"), self._hosts):
             raise Problem(
                 403, "The service does not answer requests from or to this host; allow its name with --hosts."
             )
 
-    def _check_token(self, route: Route, headers: dict[bytes, bytes]) -> None:
-        if self._token is None or route.is_open:
-            return
-        if not hmac.compare_digest(headers.get(b"authorization", b""), self._token):
-            words = "The request needs the token of the service, as `Authorization: Bearer TOKEN`."
-            raise Problem(401, words, www_authenticate="Bearer")
-
-    def _route(self, method: str, path: str) -> tuple[Route, tuple[str, ...]]:
+    def _route_of(self, method: str, path: str) -> tuple[Route, tuple[str, ...]]:
         """Return the route of a path, and the variable parts of the path."""
         method = "GET" if method == "HEAD" else method
         route = self._exact.get((method, path))
@@ -199,13 +234,13 @@ class Service:
             raise Problem(405, f"This path takes only {' and '.join(allowed)}.", allow=", ".join(allowed))
         raise Problem(404, "There is nothing at this path; /openapi.json lists all paths.")
 
-    def _asked(self, scope: Message, route: Route, headers: dict[bytes, bytes], parts: tuple[str, ...]) -> Asked:
+    def _asked(self, request: Request, route: Route, parts: tuple[str, ...]) -> Asked:
         kind = ""
         if route.takes:
-            kind = content_type(headers.get(b"content-type", b"").decode("latin-1"))
+            kind = content_type((request.header(b"content-type") or b"").decode("latin-1"))
             if kind not in route.takes:
                 raise Problem(415, f"The content type must be {' or '.join(route.takes)}.")
-        return Asked(kind, headers.get(b"accept", b"").decode("latin-1"), scope["query_string"], b"", parts)
+        return Asked(kind, (request.header(b"accept") or b"").decode("latin-1"), request.query, b"", parts)
 
     # ---- answers
 

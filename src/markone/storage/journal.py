@@ -45,7 +45,7 @@ class Journal:
         try:
             with open(path, "rb") as file:
                 lines = file.read().split(b"\n")
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
             raise DataError(f"cannot read the journal {path}: {error.strerror}") from None
