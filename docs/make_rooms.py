@@ -18,7 +18,7 @@ ROWS = [
         ("demo", "generated data"),
     ],
     [
-        ("cluster", "Dask, Ray"),
+        ("scoring", "many files"),
         ("estimators", "scikit-learn's interface"),
         ("experiments", "validation, tuning"),
         ("plots", "pictures"),
@@ -27,7 +27,12 @@ ROWS = [
     ],
     [("structured", "taggers, parsers"), ("learning", "learners, passes, checkpoints")],
     [("model", "models, explanations"), ("exporting", "other languages"), ("features", "named features")],
-    [("storage", "the model file"), ("data", "sources, blocks of rows"), ("reporting", "tables, HTML")],
+    [
+        ("storage", "the model file"),
+        ("data", "sources, blocks of rows"),
+        ("reporting", "tables, HTML"),
+        ("cluster", "Dask, Ray"),
+    ],
 ]
 CORE = "base · rows · online · optimum · bayes · network · leave_one_out · levels · text · readers · tagging · parsing"
 

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import settings
 
 from browsing import axe, browser, page
+from clusters import cluster, folder
 
-__all__ = ["axe", "browser", "page"]
+__all__ = ["axe", "browser", "cluster", "folder", "page"]
 
 # Compiled modules are kept, whatever the environment says: each process that a test starts would compile them again.
 sys.dont_write_bytecode = False

@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import operator
 import os
-import random
-import signal
 import socket
 import time
 from pathlib import Path
@@ -14,22 +12,14 @@ from pathlib import Path
 import pytest
 
 import markone
+from clusters import kill, wait_for
 from markone.cluster import preflight, tasks, worker
 from markone.cluster.dask import DaskEngine
+from markone.cluster.engine import reduce_in_tree
 from markone.cluster.engines import engine_of
 from markone.errors import DataError, MarkoneError, SettingsError
-from markone.learning.partitions.engine import reduce_in_tree
 
 distributed = pytest.importorskip("distributed")
-FILES = 4
-
-
-@pytest.fixture(scope="session")
-def cluster():
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1", silence_logs=50
-    ) as made:
-        yield made
 
 
 @pytest.fixture
@@ -38,34 +28,8 @@ def engine(cluster):
         yield made
 
 
-@pytest.fixture(scope="session")
-def folder(tmp_path_factory):
-    """Four files of sentences. The first has no rows."""
-    made = tmp_path_factory.mktemp("sentences")
-    chance = random.Random(5)
-    for number in range(FILES):
-        lines = []
-        for _ in range(150 * number):
-            label = chance.choice(["ham", "spam"])
-            words = ["free", "money", "offer", "now"] if label == "spam" else ["lunch", "see", "you", "now"]
-            text = " ".join(chance.choice([*words, *"abcdefgh"]) for _ in range(6))
-            lines.append(f'{{"text": "{text}", "label": "{label if chance.random() < 0.95 else "ham"}"}}\n')
-        (made / f"mail{number}.jsonl").write_text("".join(lines) or '{"text": "one", "label": "ham"}\n')
-    return made
-
-
 def mails(folder):
     return markone.read(f"{folder}/mail*.jsonl", target="label")
-
-
-def kill(engine, place):
-    """Kill a worker. Its nanny starts another one, which has another address."""
-    os.kill(engine.client.run(os.getpid, workers=[place])[place], signal.SIGKILL)
-
-
-def wait_for(cluster, workers=2):
-    with distributed.Client(cluster) as client:
-        client.wait_for_workers(workers, timeout=30)
 
 
 # ---- the engine
@@ -90,16 +54,16 @@ def raise_it(error):
     raise error
 
 
-def test_a_killed_worker_changes_nothing(engine, cluster):
-    wait_for(cluster)
+def test_a_killed_worker_changes_nothing(engine):
     kept = [engine.submit(operator.add, number, 1) for number in range(6)]
     engine.gather(kept)
     slow = [engine.submit(time.sleep, 0.2) for _ in range(4)]
     later = [engine.submit(operator.mul, one, 2) for one in kept]
-    kill(engine, engine.places()[0])
+    killed = engine.places()[0]
+    kill(engine, killed)
     assert engine.gather(slow) == [None] * 4
     assert engine.gather(later) == [2, 4, 6, 8, 10, 12]
-    wait_for(cluster)
+    wait_for(engine, killed)
 
 
 def test_results_that_were_freed_are_made_again(engine):
@@ -244,16 +208,16 @@ def test_rows_that_are_in_no_file_are_sent(cluster):
 def test_a_worker_that_dies_between_passes_changes_nothing(cluster, folder):
     settings = {"rule": "mira", "partitions": 4, "epochs": 4}
     expected = markone.train(mails(folder), **settings)
-    wait_for(cluster)
     with DaskEngine.at(cluster.scheduler_address) as engine:
+        killed = engine.places()[1]
 
         def murder(result):
             if result.epoch == 2:
-                kill(engine, engine.places()[1])
+                kill(engine, killed)
 
         found = markone.train(mails(folder), cluster=engine.client, callback=murder, **settings)
+        wait_for(engine, killed)
     assert found.digest == expected.digest
-    wait_for(cluster)
 
 
 def test_a_training_is_resumed_on_a_cluster(cluster, folder, tmp_path):
@@ -352,6 +316,6 @@ def test_a_failed_part_is_not_there(folder, model, tmp_path):
 
 
 def test_a_part_that_appears_elsewhere_is_noticed(folder, model, tmp_path, monkeypatch):
-    monkeypatch.setattr("markone.cluster.scoring.make_part", lambda *_: 0)
+    monkeypatch.setattr("markone.scoring.predicting.make_part", lambda *_: 0)
     with pytest.raises(DataError, match="part-00000.parquet was written by a worker, but is not here"):
         markone.predict_files(model, str(folder), tmp_path / "out")

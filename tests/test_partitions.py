@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 import markone
 from markone import reference
+from markone.cluster.engine import Threads, reduce_in_tree
 from markone.data.blocks import Block
 from markone.learning.examples import BlockExamples, shares
 from markone.learning.learners import learner_for
 from markone.learning.online import Linear
 from markone.learning.partitions import mixing
-from markone.learning.partitions.engine import Threads, reduce_in_tree
 from markone.learning.passes import teach
 from markone.model.rules import ONLINE
 from markone.model.settings import Settings

@@ -215,7 +215,7 @@ def test_an_svm_starts_where_the_one_before_ended_and_ends_where_one_alone_does(
     X, y = points(1500)
     warm = tune(X, target=y, rule="svm")
     monkeypatch.setattr(
-        TuningSearch, "learner", lambda _, candidate, rows, how: new_learner(how, rows.features, rows.classes)
+        TuningSearch, "learner", lambda _, rows, how, before: new_learner(how, rows.features, rows.classes)
     )
     cold = tune(X, target=y, rule="svm")
     first = [[trial for trial in tuning.trials if trial.round == 1] for tuning in (warm, cold)]

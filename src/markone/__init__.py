@@ -6,8 +6,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from markone.cluster.report import PartsReport
-    from markone.cluster.scoring import predict_files
     from markone.data.read import read
     from markone.data.source import Source
     from markone.errors import DataError, LimitError, MarkoneError, MarkoneWarning, ModelFileError, SettingsError
@@ -38,6 +36,8 @@ if TYPE_CHECKING:
     from markone.model.bounds import Bounds
     from markone.model.model import Model, load
     from markone.model.settings import Settings
+    from markone.scoring.predicting import predict_files
+    from markone.scoring.report import PartsReport
     from markone.structured.parser import Parser
     from markone.structured.perceptron import StructuredPerceptron
     from markone.structured.tagger import Tagger
@@ -113,8 +113,8 @@ HOMES = {
     "MLP": "markone.estimators",
     "NaiveBayes": "markone.estimators",
     "Perceptron": "markone.estimators",
-    "PartsReport": "markone.cluster.report",
-    "predict_files": "markone.cluster.scoring",
+    "PartsReport": "markone.scoring.report",
+    "predict_files": "markone.scoring.predicting",
     "Audit": "markone.experiments.findings",
     "audit": "markone.experiments.auditing",
     "Comparison": "markone.experiments.comparing",

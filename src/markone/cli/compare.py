@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 from markone.cli.options import FileName, Flag, Reading, WholeNumber, words_in
 from markone.cli.shared_options import (
+    Cluster,
     Folds,
     HeldFiles,
     Importance,
@@ -40,6 +41,7 @@ def compare(
     importance: Importance = None,
     threads: Threads = None,
     memory: Memory = None,
+    cluster: Cluster = None,
     html: FileName | None = None,
     plot: Plot = None,
     json: Json = False,
@@ -104,6 +106,7 @@ def compare(
         threads=threads,
         memory=memory,
         progress=wished(quiet=quiet),
+        cluster=cluster,
     )
     write_page(html, comparison.html)
     save_picture(plot, lambda: of_comparison(comparison), f"Rules compared on {comparison.source}")

@@ -6,7 +6,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from markone.cli.options import Flag, Reading, WholeNumber, given
-from markone.cli.shared_options import File, Json, ModelFile, NoProgress, Plot, Threads
+from markone.cli.shared_options import Cluster, File, Json, ModelFile, NoProgress, Plot, Threads
 from markone.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def evaluate(
     plot: Plot = None,
     json: Json = False,
     threads: Threads = None,
+    cluster: Cluster = None,
     quiet: NoProgress = False,
     reading: Reading | None = None,
 ) -> None:
@@ -76,8 +77,8 @@ def evaluate(
             if value:
                 raise SettingsError(name, f"is for models of classes, and this model predicts {what}; leave it out")
     source = open_data(data, predictor, given(reading), target=target, with_labels=True, threads=threads)
-    with watched(source, quiet=quiet) as seen:
-        evaluation = predictor.evaluate(seen, threads=threads)
+    with watched(source, quiet=quiet or cluster is not None) as seen:
+        evaluation = predictor.evaluate(seen if cluster is None else source, threads=threads, cluster=cluster)
     title = f"{model} on {data}"
     save_picture(plot, lambda: of_evaluation(evaluation, predictor, source, threads), title)
     measured, theory = margins_of(predictor, source, threads) if margins else (None, "")

@@ -128,10 +128,10 @@ def predict_parts(
     from markone.cli.progress import wished
     from markone.cli.reading import options_like
     from markone.cli.terminal import say
-    from markone.cluster.scoring import predict_files
     from markone.data.files import STANDARD_INPUT
     from markone.learning.progress import progress_of
     from markone.model.model import load
+    from markone.scoring.predicting import predict_files
 
     if out is not None:
         raise SettingsError("out", ("names one file, and the parts are files in a folder; leave it out"))

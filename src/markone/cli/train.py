@@ -159,9 +159,11 @@ def train(
     spec: Any = features
     usual = not bounds if scaled is None else scaled
     how = {**chosen, **resources, "scaled": usual, "plain": plain}
-    tuning = tuned(source, spec, how, quiet=quiet) if tune else None
+    tuning = tuned(source, spec, {**how, "cluster": cluster}, quiet=quiet) if tune else None
     if tuning is not None:
         chosen, spec, plain = tuning.settings, tuning.features, False
+        if "partitions" not in chosen:  # then only the tuning can use a cluster
+            cluster = None
 
     def learn_from(checkpoints: Checkpoints, resumed: Any) -> Model:
         kept: dict[str, Any] = {"checkpoint": checkpoints, "resume": resumed, "progress": wished(quiet=quiet)}

@@ -10,6 +10,7 @@ from markone.cli.options import Flag, Reading, Validating, WholeNumber, given, s
 from markone.cli.shared_options import (
     FOLDS,
     SPLITS,
+    Cluster,
     HeldFiles,
     Importance,
     Json,
@@ -43,6 +44,7 @@ def validate(
     importance: Importance = None,
     threads: Threads = None,
     memory: Memory = None,
+    cluster: Cluster = None,
     plot: Plot = None,
     json: Json = False,
     quiet: NoProgress = False,
@@ -91,6 +93,8 @@ def validate(
         raise SettingsError("curve", "always uses straight lines, so leave out --plain")
     if curve and folds is not None:
         raise SettingsError("curve", "holds out a share of the rows, so --folds is not possible; leave out one")
+    if curve and cluster is not None:
+        raise SettingsError("cluster", "is for folds, not for a learning curve; leave out --cluster or --curve")
     if sizes is not None and not curve:
         raise SettingsError("sizes", "are the numbers of rows of a learning curve; set --curve, too")
     source = open_rows("validate", data, reading, target=target, importance=importance, threads=threads)
@@ -111,7 +115,7 @@ def validate(
     if plot is not None and source.several:
         raise SettingsError("plot", "draws accuracies of classes, but here rows can have several labels; leave it out")
     folds = USUAL_FOLDS if folds is None else folds
-    validation = test(source, method=method or "kfold", folds=folds, plain=plain, **how)
+    validation = test(source, method=method or "kfold", folds=folds, plain=plain, cluster=cluster, **how)
     if isinstance(validation, Validation):
         save_picture(plot, lambda: of_validation(validation), f"{validation.name} on {source.name}")
     show(validation, source, json=json)

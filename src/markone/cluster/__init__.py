@@ -1,1 +1,1 @@
-"""Runs the tasks of a training, and of predictions for many files, on the workers of Dask or Ray."""
+"""Engines, which run tasks: on threads of this process, or on the workers of Dask or Ray."""

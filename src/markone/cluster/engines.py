@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from markone.cluster.dask import DaskEngine
-from markone.cluster.preflight import check_workers
+from markone.cluster.preflight import check_functions, check_workers
 from markone.cluster.ray import RayEngine
 from markone.cluster.tasks import RemoteEngine
 from markone.errors import SettingsError
@@ -18,10 +18,14 @@ RAY = ("ray://",)
 
 
 @contextmanager
-def opened(cluster: Any, files: Sequence[str] = ()) -> Iterator[RemoteEngine]:
-    """Yield the engine of a cluster, whose workers all have our versions and see these files."""
+def opened(
+    cluster: Any, files: Sequence[str] = (), functions: Mapping[str, Callable[..., Any]] | None = None
+) -> Iterator[RemoteEngine]:
+    """Yield the engine of a cluster, whose workers all have our versions and see these files, and to which the user's
+    functions can be sent."""
     with engine_of(cluster) as engine:
         check_workers(engine, files)
+        check_functions(engine, functions or {})
         yield engine
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from xxhash import xxh3_64
 
 from markone.cluster.tasks import Gone, RemoteEngine, Task
 from markone.cluster.worker import Build, this_build
-from markone.errors import DataError
+from markone.errors import DataError, MarkoneError, shorten
 
 PIECE = 2**20
 
@@ -84,6 +84,25 @@ def check_workers(engine: RemoteEngine, paths: Sequence[str]) -> None:
             for number, digest in zip(numbers, engine.gather([tasks[place]])[0], strict=True):
                 if digest != own_digests[number]:
                     raise other_file(place, paths[number], "it has the same size there, but other bytes")
+
+
+def check_functions(engine: RemoteEngine, functions: Mapping[str, Callable[..., Any]]) -> None:
+    """Raise an error if one of the user's functions cannot be sent to the workers."""
+    for name, function in functions.items():
+        try:
+            engine.gather([engine.submit(callable, function)])
+        except MarkoneError:
+            raise
+        except Exception as error:  # of any kind: it may fail here or there
+            raise DataError(
+                f"the function {name!r} cannot be sent to the workers: {shorten(str(first_cause(error)))}",
+                advice="it must not hold files, locks or connections, and its module must be there on all machines",
+            ) from None
+
+
+def first_cause(error: BaseException) -> BaseException:
+    """Return the exception that this one explains."""
+    return error if error.__cause__ is None else first_cause(error.__cause__)
 
 
 def seen(engine: RemoteEngine, places: Sequence[str], paths: Sequence[str]) -> dict[str, Sight]:

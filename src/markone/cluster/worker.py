@@ -16,7 +16,6 @@ import numpy as np
 from xxhash import xxh3_64
 
 import markone
-import markone.learning.learners
 from markone.errors import MarkoneError
 
 OF_THE_MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EROFS}

@@ -16,6 +16,8 @@ from markone.errors import DataError, LimitError, Setting
 class Held(Source):
     """All rows of a source, in memory. Rows without a label are left out, because nothing can be tested on them."""
 
+    source: Source | None = None
+
     def __init__(self, source: Source, budget: int | None = None) -> None:
         """The budget is the maximum number of bytes of the rows."""
         self.source = source
@@ -51,6 +53,10 @@ class Held(Source):
         self.size = size
         """The size of the rows, in bytes."""
         self.starts = np.concatenate([[0], np.cumsum([len(batch) for batch in self._batches])])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The rows, without what they were read from."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("source", "files")}
 
     def __len__(self) -> int:
         return len(self.numbers)

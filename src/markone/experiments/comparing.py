@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
-from typing import Any
+from itertools import groupby, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from markone.data.source import Label
 from markone.errors import DataError, MarkoneError, SettingsError, did_you_mean
 from markone.experiments.contenders import ByRule, Way, by_rule, for_table
 from markone.experiments.contrasts import contrasts as all_contrasts
+from markone.experiments.crew import Task, crew_of
 from markone.experiments.folds import FoldRows, divided
 from markone.experiments.page import page_of
 from markone.experiments.progress import StepProgress, watching
@@ -238,6 +239,7 @@ def compare(
     memory: int | str | None = None,
     progress: StepProgress | bool | None = None,
     seed: int = 0,
+    cluster: Any = None,
 ) -> Comparison:
     """Compares rules and some baselines on the same rows, and recommends a rule.
 
@@ -263,6 +265,8 @@ def compare(
         Whether linear rules have a bias. Without it, their planes go through the origin, also in the advice.
     features, functions, threads, memory, progress, seed
         As for `validate`.
+    cluster
+        The workers of a cluster, as for `validate`. Each task tests the rules with the same features on one fold.
 
     Examples
     --------
@@ -286,7 +290,7 @@ def compare(
     elif rules is not None and CURVES in compared:
         raise SettingsError("rules", f"must not contain {CURVES!r}, which are for tables of numbers and categories")
     contest = Contest(sample, plan, ways, Tuner(features, functions, seed, compared) if tune else None)
-    contest.hold(progress)
+    contest.hold(progress, cluster)
     chart = FeatureMap(Features.of(features, functions), sample.held.columns)
     certificate = certificate_of(sample, chart, bias=bias)
     biased = with_bias(certificate, lambda: certificate_of(sample, chart, bias=True))
@@ -317,6 +321,18 @@ def names_of(rules: Iterable[str] | None) -> list[str]:
     return names
 
 
+class Tested(NamedTuple):
+    """The result of one way on one split."""
+
+    name: str
+    feature_seconds: float
+    """The time of making features."""
+    fold: Fold | None = None
+    remark: str | None = None
+    reason: str | None = None
+    """The reason if the way could not be trained."""
+
+
 class Contest:
     """Tests several ways to learn on the same rows, fold by fold."""
 
@@ -334,18 +350,16 @@ class Contest:
         self.feature_seconds = 0.0
         self._made: tuple[str, FoldRows] | None = None
 
-    def hold(self, progress: StepProgress | bool | None) -> None:
+    def hold(self, progress: StepProgress | bool | None, cluster: Any = None) -> None:
         splits, self.remarks = self.plan.divide(len(self.sample), self.sample.strata)
         if self.plan.method == "loo":
-            self.leave_out(progress)
+            self.leave_out(progress, cluster)
             return
-        with watching(progress, len(splits) * len(self.ways)) as told:
-            for number, split in enumerate(splits, 1):
-                self._made = None
-                for way in self.ways:
-                    told.step(f"fold {number} of {len(splits)}: {way.name}")
-                    if way.name not in self.failures:
-                        self.test(way, split, weigh=number == 1)
+        steps, spec = len(splits) * len(self.ways), self.ways[0].spec
+        with crew_of(cluster, self, self.sample.held, spec) as crew, watching(progress, steps) as told:
+            for tests in crew.each(Contest.tests, self.tasks(splits, together=crew.remote), told):
+                for test in tests:
+                    self.note(test)
         self._made = None
         self.feature_seconds /= len(splits)
         for way in self.ways:
@@ -353,35 +367,60 @@ class Contest:
                 folds = with_probabilities(self.folds[way.name], way.rule, self.sample.classes)
                 self.validations[way.name] = result(self.sample, self.plan, way, folds, [])
 
-    def test(self, way: Way, split: Split, *, weigh: bool) -> None:
-        """Test one way on one split. A way that cannot be trained on these data is not tested again."""
+    def tasks(self, splits: list[Split], *, together: bool) -> Iterator[Task]:
+        """Yield the tasks: one way and one split or, if they should be `together`, all ways with the same features. A
+        way that cannot be trained on these data is not tested again."""
+        for number, split in enumerate(splits, 1):
+            key = (lambda way: key_of(way.spec, self.sample)) if together else (lambda way: way.name)
+            for _, group in groupby(self.ways, key):
+                ways = [*group]
+                words = [f"fold {number} of {len(splits)}: {way.name}" for way in ways]
+                yield words, ([way for way in ways if way.name not in self.failures], split, number == 1)
+
+    def tests(self, ways: list[Way], split: Split, weigh: bool) -> list[Tested]:
+        """Test some ways on one split."""
+        return [self.test(way, split, weigh=weigh) for way in ways]
+
+    def test(self, way: Way, split: Split, *, weigh: bool) -> Tested:
+        """Test one way on one split."""
         # scikit-learn raises ValueError if it cannot learn from the data.
         refusals = MarkoneError if isinstance(way, ByRule) else ValueError
+        seconds = 0.0
         try:
             if self.tuner is not None and isinstance(way, ByRule) and way.name != CURVES:
                 way = self.tuner.tuned(way, self.sample, split)
-            answer = way.answer(self.rows(split, way.spec), weigh=weigh)
+            rows, seconds = self.rows(split, way.spec)
+            answer = way.answer(rows, weigh=weigh)
         except refusals as error:
-            self.failures[way.name] = str(error)
-            return
-        if answer.remark is not None and answer.remark not in self.remarks:
-            self.remarks.append(answer.remark)
-        self.folds[way.name].append(fold_of(self.sample, split, answer))
+            return Tested(way.name, seconds, reason=str(error))
+        return Tested(way.name, seconds, fold_of(self.sample, split, answer), answer.remark)
 
-    def rows(self, split: Split, spec: Features) -> FoldRows:
-        """Return the rows of a split, which are made once for all ways with the same features."""
-        key = key_of(spec, self.sample)
-        if self._made is None or self._made[0] != key:
-            start = time.perf_counter()
-            self._made = None
-            self._made = key, divided(self.sample, split, spec)
-            self.feature_seconds += time.perf_counter() - start
-        return self._made[1]
+    def note(self, test: Tested) -> None:
+        """Note the result of a test."""
+        self.feature_seconds += test.feature_seconds
+        if test.fold is None:
+            self.failures.setdefault(test.name, str(test.reason))
+        elif test.name not in self.failures:
+            if test.remark is not None and test.remark not in self.remarks:
+                self.remarks.append(test.remark)
+            self.folds[test.name].append(test.fold)
 
-    def leave_out(self, progress: StepProgress | bool | None) -> None:
+    def rows(self, split: Split, spec: Features) -> tuple[FoldRows, float]:
+        """Return the rows of a split, which are made once for all ways with the same features, and the seconds."""
+        key = f"{split.repeat} {split.number} {key_of(spec, self.sample)}"
+        made, start = self._made, time.perf_counter()
+        if made is None or made[0] != key:
+            self._made = None  # their memory is needed
+            self._made = made = key, divided(self.sample, split, spec)
+        return made[1], time.perf_counter() - start
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Contest, (self.sample, self.plan, self.ways, self.tuner)
+
+    def leave_out(self, progress: StepProgress | bool | None, cluster: Any) -> None:
         for way in self.ways:
             try:
-                self.validations[way.name] = validated(self.sample, self.plan, way, progress)
+                self.validations[way.name] = validated(self.sample, self.plan, way, progress, cluster)
             except ValueError as error:
                 self.failures[way.name] = str(error)
 

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from markone.data.blocks import as_scipy
 from markone.errors import SettingsError
 from markone.experiments import loo_counts, loo_online, loo_svm
 from markone.experiments.contenders import Answer, ByEstimator, ByRule, Way
+from markone.experiments.crew import crew_of
 from markone.experiments.folds import FoldRows, divided
 from markone.experiments.progress import StepProgress, watching
 from markone.experiments.shortcuts import LeftOutAnswers, Shortcut
@@ -29,17 +32,20 @@ from markone.features.precomputed import Given
 from markone.learning.samples import Sample
 from markone.model.rules import FAMILIES
 
+ROWS_IN_TASK = 20
+"""The number of trainings in each task on a cluster."""
+
 FAMILIES["online"].leave_one_out = loo_online.SHORTCUT
 FAMILIES["svm"].leave_one_out = loo_svm.SHORTCUT
 FAMILIES["naive-bayes"].leave_one_out = loo_counts.SHORTCUT
 
 
-def left_out(sample: Sample, way: Way, splits: list[Split], progress: StepProgress | bool | None) -> Validation:
+def left_out(
+    sample: Sample, way: Way, splits: list[Split], progress: StepProgress | bool | None, cluster: Any = None
+) -> Validation:
     """Return a validation in which all rows form one fold. It uses a shortcut if there is one."""
-    features = FeatureMap(way.spec, sample.held.columns)
-    matrix, importance = sample.fitted(features, np.arange(len(sample)))
-    everything = FoldRows(features, sample.classes, matrix, sample.truth, importance, matrix, sample.truth)
-    reason = what_learns(features)
+    everything = whole(sample, way)
+    reason = what_learns(everything.features)
     shortcut = None if reason else shortcut_for(way, everything)
     found = None
     start = time.perf_counter()
@@ -49,8 +55,7 @@ def left_out(sample: Sample, way: Way, splits: list[Split], progress: StepProgre
             weight = way.settings.class_weight if isinstance(way, ByRule) else None
             found = shortcut(everything.weighted(weight), sample.threads)
     if found is None:
-        with watching(progress, len(splits)) as told:
-            found = one_by_one(sample, way, splits, None if reason else everything, told)
+        found = one_by_one(OneByOne(sample, way, None if reason else everything), splits, progress, cluster)
         found.remarks.append(why_plain(way, len(sample), reason))
     seconds = time.perf_counter() - start
     everyone = Split(1, 1, np.arange(len(sample)), len(sample))
@@ -111,21 +116,56 @@ def why_plain(way: Way, rows: int, reason: str | None) -> str:
 # ---- one training per row
 
 
+class OneByOne:
+    """What the trainings share. Features are made only once if they do not depend on the rows."""
+
+    def __init__(self, sample: Sample, way: Way, everything: FoldRows | None) -> None:
+        self.sample, self.way, self.learns = sample, way, everything is None
+        if everything is not None:
+            self.everything = everything
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restored, (self.sample, self.way, self.learns)
+
+    def rows(self, split: Split) -> FoldRows:
+        return divided(self.sample, split, self.way.spec) if self.learns else without(self.everything, split)
+
+
+def restored(sample: Sample, way: Way, learns: bool) -> OneByOne:
+    return OneByOne(sample, way, None if learns else whole(sample, way))
+
+
+def whole(sample: Sample, way: Way) -> FoldRows:
+    """Return all rows, as training rows and as test rows."""
+    features = FeatureMap(way.spec, sample.held.columns)
+    matrix, importance = sample.fitted(features, np.arange(len(sample)))
+    return FoldRows(features, sample.classes, matrix, sample.truth, importance, matrix, sample.truth)
+
+
 def one_by_one(
-    sample: Sample, way: Way, splits: list[Split], everything: FoldRows | None, told: StepProgress
+    shared: OneByOne, splits: list[Split], progress: StepProgress | bool | None, cluster: Any
 ) -> LeftOutAnswers:
-    """Train once for each row. Features are made only once if they do not depend on the rows."""
-    answers = []
-    for split in splits:
-        told.step(f"{way.name}, row {split.number:,} of {len(splits):,}")
-        rows = divided(sample, split, way.spec) if everything is None else without(everything, split)
-        answers.append(way.answer(rows))
+    """Train once for each row."""
+    words = [f"{shared.way.name}, row {split.number:,} of {len(splits):,}" for split in splits]
+    with (
+        crew_of(cluster, shared, shared.sample.held, shared.way.spec) as crew,
+        watching(progress, len(splits)) as told,
+    ):
+        size = ROWS_IN_TASK if crew.remote else 1
+        parts = (slice(start, start + size) for start in range(0, len(splits), size))
+        tasks = ((words[part], (splits[part],)) for part in parts)
+        answers = [*chain.from_iterable(crew.each(answers_to, tasks, told))]
     probabilities = [answer.probabilities for answer in answers if answer.probabilities is not None]
     return LeftOutAnswers(
         np.concatenate([answer.predicted for answer in answers]),
         np.concatenate(probabilities) if len(probabilities) == len(answers) else None,
         len(splits),
     )
+
+
+def answers_to(shared: OneByOne, splits: list[Split]) -> list[Answer]:
+    """Train and test on some splits."""
+    return [shared.way.answer(shared.rows(split)) for split in splits]
 
 
 def without(rows: FoldRows, split: Split) -> FoldRows:

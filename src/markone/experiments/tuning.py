@@ -12,16 +12,18 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
-from typing import Any, Unpack
+from itertools import groupby, product
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
+from xxhash import xxh3_64_hexdigest
 
 from markone.checks import check_named, switch
 from markone.data.blocks import Block
 from markone.errors import DataError, MarkoneError, SettingsError
 from markone.experiments.contenders import settings_for, taught
+from markone.experiments.crew import Alone, Crew, Task, crew_of
 from markone.experiments.folds import FoldRows, divided
 from markone.experiments.loo import what_learns
 from markone.experiments.progress import StepProgress, watching
@@ -88,6 +90,7 @@ def tune(
     memory: int | str | None = None,
     progress: StepProgress | bool | None = None,
     seed: int = 0,
+    cluster: Any = None,
     **settings: Unpack[TrialSettings],
 ) -> Tuning:
     """Chooses settings on held-out rows, and keeps the defaults unless others are better beyond noise.
@@ -121,6 +124,8 @@ def tune(
         As for `train`: the defaults for a table are then those of the rule `mira`.
     progress
         True for a bar on a terminal and lines elsewhere; or an object that is called for each trial.
+    cluster
+        The workers of a cluster, as for `validate`, try the candidates. The choice is the same.
     settings
         Settings that are not tuned, as in `markone.Settings`.
 
@@ -140,7 +145,9 @@ def tune(
     if settings_for(given, seed).traits.predicts_numbers:  # before anything is read
         raise SettingsError("rule", "is 'regression', which tuning does not support; train with it instead")
     sample = open_sample(source, target, threads, memory)
-    return tuned(sample, given, features, functions, seed, progress, scaled=scaled, plain=plain)
+    search = TuningSearch(sample, given, features, functions, seed, scaled, plain)
+    with crew_of(cluster, search, sample.held, search.candidates[0].spec) as crew:
+        return search.run(progress, crew)
 
 
 def check_given(given: Choice) -> None:
@@ -155,13 +162,10 @@ def tuned(
     features: Any,
     functions: Mapping[str, Function] | None,
     seed: int,
-    progress: StepProgress | bool | None = None,
-    *,
-    scaled: bool = True,
-    plain: bool = False,
 ) -> Tuning:
     """Return the best settings for the rows of a sample."""
-    return TuningSearch(sample, given, features, functions, seed, scaled, plain).run(progress)
+    search = TuningSearch(sample, given, features, functions, seed)
+    return search.run(None, Alone(search))
 
 
 @dataclass(frozen=True)
@@ -205,6 +209,16 @@ class Look:
     seconds: float
 
 
+class Tried(NamedTuple):
+    """The result of a candidate in a round."""
+
+    trial: Trial
+    looks: dict[int, Look] | None = None
+    """What it had learned after its passes, if it was trained on all training rows."""
+    passes: int | None = None
+    """The number of passes for the final, if another than the default is better."""
+
+
 class Looks:
     """Looks at a learner after its passes, with the weights that it would use."""
 
@@ -243,12 +257,15 @@ class TuningSearch:
         self.trials: list[Trial] = []
         self.candidates = list(self.all_candidates())
         self._rows: dict[str, FoldRows] = {}
-        self._before: tuple[tuple[str, int], Learner] | None = None
-        """The last learner, with its features and number of rows, if the next trial can start from it."""
         self._looks: dict[int, dict[int, Look]] = {}
         """What each candidate that was trained on all training rows had learned after its passes."""
         self._passes: dict[int, int] = {}
         """The number of passes of candidates for which another number than the default is better."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What workers need: the rows, but not their features, which they make themselves."""
+        kept = {name: value for name, value in self.__dict__.items() if name not in ("split", "folds", "plan", "order")}
+        return {**kept, "trials": [], "candidates": [], "_rows": {}, "_looks": {}, "_passes": {}}
 
     # ---- the candidates
 
@@ -347,10 +364,10 @@ class TuningSearch:
 
     # ---- the search
 
-    def run(self, progress: StepProgress | bool | None) -> Tuning:
+    def run(self, progress: StepProgress | bool | None, crew: Crew) -> Tuning:
         in_turn = self.usual.family.tunes_in_turn
-        ranked = self.take_turns(progress) if in_turn else self.narrow_down(progress)
-        finals = self.finals([self.candidates[0], *self.challengers(ranked)], progress)
+        ranked = self.take_turns(progress, crew) if in_turn else self.narrow_down(progress, crew)
+        finals = self.finals([self.candidates[0], *self.challengers(ranked)], progress, crew)
         usual, *others = finals
         if all(one.trial.reason is not None for one in finals):
             raise DataError(str(usual.trial.reason))
@@ -411,7 +428,7 @@ class TuningSearch:
         settings = replace(candidate.settings, epochs=epochs)
         return replace(candidate, choice={**candidate.choice, "epochs": epochs}, settings=settings)
 
-    def finals(self, candidates: list[Candidate], progress: StepProgress | bool | None) -> list[Final]:
+    def finals(self, candidates: list[Candidate], progress: StepProgress | bool | None, crew: Crew) -> list[Final]:
         """Compare candidates on the same rows."""
         if self.plan.method == "holdout":
             splits = [self.split]  # as in the rounds, and so with the same rows
@@ -423,22 +440,27 @@ class TuningSearch:
         tests = np.zeros(len(self.sample))
         seconds, passes = np.zeros(len(candidates)), np.zeros(len(candidates), int)
         reasons: list[str | None] = [None] * len(candidates)
-        with watching(progress, len(splits) * len(candidates)) as told:
+        for split in splits:
+            tests[split.tested] += 1
+
+        def tasks() -> Iterator[Task]:
             for split in splits:
-                tests[split.tested] += 1
-                for i in sorted(range(len(candidates)), key=lambda one: candidates[one].key):
-                    told.step(f"final: {candidates[i].settings.rule}")
-                    if reasons[i] is not None:
-                        continue
-                    if (look := self.known(candidates[i])) is None:
-                        try:
-                            look = self.look(candidates[i], split)
-                        except MarkoneError as error:
-                            reasons[i] = str(error)
-                            continue
-                    right[i, split.tested] += look.right
-                    passes[i] = look.epoch
-                    seconds[i] += look.seconds
+                for i in in_order:
+                    words = [f"final: {candidates[i].settings.rule}"]
+                    yield words, (split, None if reasons[i] else candidates[i], self.known(candidates[i]))
+
+        in_order = sorted(range(len(candidates)), key=lambda one: candidates[one].key)
+        with watching(progress, len(splits) * len(candidates)) as told:
+            looks = crew.each(TuningSearch.look, tasks(), told)
+            for (split, i), look in zip(product(splits, in_order), looks, strict=True):
+                if reasons[i] is not None or look is None:
+                    continue
+                if isinstance(look, str):
+                    reasons[i] = look
+                    continue
+                right[i, split.tested] += look.right
+                passes[i] = look.epoch
+                seconds[i] += look.seconds
         tested = np.flatnonzero(tests)
         finals = []
         for i, candidate in enumerate(candidates):
@@ -458,36 +480,49 @@ class TuningSearch:
         looks = self._looks.get(candidate.place, {})
         return looks.get(min(candidate.settings.spelled_out().epochs, max(looks, default=0)))
 
-    def look(self, candidate: Candidate, split: Split) -> Look:
-        """Train on the training rows of a split, and predict its test rows."""
+    def look(self, split: Split, candidate: Candidate | None, known: Look | None) -> Look | str | None:
+        """Train on the training rows of a split, and predict its test rows, unless that is known or not needed. Return
+        the reason if the candidate cannot be trained."""
+        if candidate is None or known is not None:
+            return known
         start = time.perf_counter()
-        rows = self.rows(candidate, split)
-        learner = new_learner(candidate.settings, rows.features, rows.classes, [rows.block])
-        epoch = len(teach(learner, rows.block))
-        right = learner.right(rows.tested_block)
+        try:
+            rows = self.rows(candidate, split)
+            learner = new_learner(candidate.settings, rows.features, rows.classes, [rows.block])
+            epoch = len(teach(learner, rows.block))
+            right = learner.right(rows.tested_block)
+        except MarkoneError as error:
+            return str(error)
         return Look(epoch, right, time.perf_counter() - start)
 
-    def take_turns(self, progress: StepProgress | bool | None) -> list[tuple[Trial, Candidate]]:
+    def take_turns(self, progress: StepProgress | bool | None, crew: Crew) -> list[tuple[Trial, Candidate]]:
         """Hold out all rows in turn, which is possible because training is fast and one learner serves all settings."""
         groups: dict[str, list[Candidate]] = {}
         for candidate in self.candidates:
             groups.setdefault(candidate.key, []).append(candidate)
         ranked: list[tuple[Trial, Candidate]] = []
+        what = f"{self.rule}, all rows held out in turn"
+        tasks = (
+            ([what], (group[0].spec, [one.settings for one in group], len(groups) == 1)) for group in groups.values()
+        )
         with watching(progress, len(groups)) as told:
-            for group in groups.values():
-                told.step(f"{self.rule}, all rows held out in turn")
-                start = time.perf_counter()
-                spec, settings = group[0].spec, [candidate.settings for candidate in group]
-                right = self.right_alone(spec, settings) if len(groups) == 1 else None
-                rows = len(self.sample) - 1
-                if right is None:
-                    right, rows = self.right_in_folds(spec, settings), len(self.folds[0].learned)
-                seconds = (time.perf_counter() - start) / len(group)
+            found = crew.each(TuningSearch.turn, tasks, told)
+            for group, (right, rows, spent) in zip(groups.values(), found, strict=True):
+                seconds = spent / len(group)
                 for candidate, score in zip(group, (right / len(self.sample)).tolist(), strict=True):
                     ranked.append((Trial(1, candidate.choice, candidate.text, rows, 1, score, seconds), candidate))
         ranked.sort(key=lambda one: one[1].place)
         self.trials += [trial for trial, _ in ranked]
         return sorted(ranked, key=lambda one: -one[0].score)  # of equals, those closer to the defaults come first
+
+    def turn(self, spec: Features, settings: list[Settings], alone: bool) -> tuple[NDArray[np.int64], int, float]:
+        """Return how many rows each of these settings classifies correctly, the number of training rows, and the
+        seconds. If it is the only spec (`alone`), each row is left out by itself if possible."""
+        start = time.perf_counter()
+        right, rows = self.right_alone(spec, settings) if alone else None, len(self.sample) - 1
+        if right is None:
+            right, rows = self.right_in_folds(spec, settings), len(self.folds[0].learned)
+        return right, rows, time.perf_counter() - start
 
     def right_alone(self, spec: Features, settings: list[Settings]) -> NDArray[np.int64] | None:
         """Return how many rows each of these settings classifies correctly, by leave-one-out.
@@ -523,7 +558,7 @@ class TuningSearch:
         learner.learn(learner.ready(rows.weighted(self.usual.class_weight).block))
         return learner
 
-    def narrow_down(self, progress: StepProgress | bool | None) -> list[tuple[Trial, Candidate]]:
+    def narrow_down(self, progress: StepProgress | bool | None, crew: Crew) -> list[tuple[Trial, Candidate]]:
         """Run the rounds. Each round continues with the best candidates of the round before. Return all candidates,
         those of the last rounds first."""
         sizes = self.sizes()
@@ -534,12 +569,18 @@ class TuningSearch:
         with watching(progress, sum(counts)) as told:
             for number, (size, count) in enumerate(zip(sizes, counts, strict=True), 1):
                 left = left[:count]
+                tasks = [
+                    (
+                        [f"round {number} of {len(sizes)}: {candidate.settings.rule}" for candidate in chain],
+                        (chain, number, size, [self.passes_in(candidate, number, len(sizes)) for candidate in chain]),
+                    )
+                    for chain in self.chains(left)
+                ]
                 found = []
-                for candidate in self.in_warm_order(left):
-                    told.step(f"round {number} of {len(sizes)}: {candidate.settings.rule}")
-                    trial = self.trial(candidate, number, size, self.passes_in(candidate, number, len(sizes)))
-                    self.trials.append(trial)
-                    found.append((trial, candidate))
+                for (_, (chain, *_)), tries in zip(tasks, crew.each(TuningSearch.tries, tasks, told), strict=True):
+                    for candidate, tried in zip(chain, tries, strict=True):
+                        self.note(candidate, tried)
+                        found.append((tried.trial, candidate))
                 found.sort(key=lambda one: (-one[0].score, one[1].place))  # ties: the closest to the defaults first
                 left = [candidate for _, candidate in found]
                 ranked = [*found, *(one for one in ranked if one[1] not in left)]
@@ -559,51 +600,73 @@ class TuningSearch:
         usual = candidate.settings.spelled_out().epochs
         return max(1, MORE_PASSES * usual // 2 ** (rounds - number)) if self.tunes_passes(candidate) else usual
 
-    def trial(self, candidate: Candidate, number: int, size: int, passes: int) -> Trial:
+    def chains(self, candidates: list[Candidate]) -> Iterator[list[Candidate]]:
+        """Yield candidates in groups, in which the learner of one trial can start from the one before."""
+        for (_, warm_by), group in groupby(
+            self.in_warm_order(candidates), lambda one: (one.key, one.settings.family.warm_by)
+        ):
+            alike = [*group]
+            yield from ([one] for one in alike) if warm_by is None else [alike]
+
+    def tries(self, candidates: list[Candidate], number: int, size: int, passes: list[int]) -> list[Tried]:
+        """Try candidates on this number of rows, with these numbers of passes, each from the learner before if that is
+        possible."""
+        found, learner = [], None
+        for candidate, epochs in zip(candidates, passes, strict=True):
+            tried, learner = self.trial(candidate, number, size, epochs, learner)
+            found.append(tried)
+        return found
+
+    def note(self, candidate: Candidate, tried: Tried) -> None:
+        """Note the result of a candidate in a round."""
+        self.trials.append(tried.trial)
+        if tried.looks is not None:
+            self._looks[candidate.place] = tried.looks
+        if tried.passes is not None:
+            self._passes[candidate.place] = tried.passes
+
+    def trial(
+        self, candidate: Candidate, number: int, size: int, passes: int, before: Learner | None
+    ) -> tuple[Tried, Learner | None]:
+        """Return the result of a candidate, and its learner. It starts from the learner before, if there is one."""
         start = time.perf_counter()
+        whole = size == len(self.split.learned)
 
         def result(passes: int, score: float, reason: str | None = None) -> Trial:
             seconds = time.perf_counter() - start
             return Trial(number, candidate.choice, candidate.text, size, passes, score, seconds, reason)
 
+        learner = before
         try:
             rows = self.rows(candidate, self.split).some(self.order[:size])
-            learner = self.learner(candidate, rows, replace(candidate.settings, epochs=passes))
+            learner = self.learner(rows, replace(candidate.settings, epochs=passes), before)
             looks = Looks(learner, rows.tested_block, start)
             history, _ = taught(learner, rows, looks)
-            if size == len(self.split.learned):
-                self._looks[candidate.place] = looks.found
         except MarkoneError as error:  # training diverged, or the rule cannot use these features
-            return result(0, -1.0, str(error))
+            return Tried(result(0, -1.0, str(error))), learner
         scores = {one.epoch: one.holdout for one in history if one.holdout is not None}
-        epoch = self.best_pass(candidate, scores, whole=size == len(self.split.learned))
-        return result(epoch, scores[epoch])
+        epoch, is_better = self.best_pass(candidate, scores)
+        found = Tried(result(epoch, scores[epoch]))
+        if whole:
+            found = found._replace(looks=looks.found, passes=epoch if is_better else None)
+        return found, learner
 
-    def best_pass(self, candidate: Candidate, scores: dict[int, float], *, whole: bool) -> int:
-        """Return the best number of passes: the default, unless another is better by a standard error. It is kept for
-        the final if the trial has the `whole` training rows."""
+    def best_pass(self, candidate: Candidate, scores: dict[int, float]) -> tuple[int, bool]:
+        """Return the best number of passes: the default, unless another is better by a standard error. Also return
+        whether it is better."""
         usual = min(candidate.settings.spelled_out().epochs, max(scores))
         if not self.tunes_passes(candidate) or usual not in scores:
-            return max(scores)
+            return max(scores), False
         best = max(scores, key=lambda epoch: (scores[epoch], -epoch))
         noise = math.sqrt(scores[best] * (1 - scores[best]) / len(self.split.tested))
-        if scores[best] <= scores[usual] + noise:
-            return usual
-        if whole:
-            self._passes[candidate.place] = best
-        return best
+        return (usual, False) if scores[best] <= scores[usual] + noise else (best, True)
 
-    def learner(self, candidate: Candidate, rows: FoldRows, settings: Settings) -> Learner:
+    def learner(self, rows: FoldRows, settings: Settings, before: Learner | None) -> Learner:
         """Return a new learner or, if the optimum of one trial is near the next, one that starts from the last."""
-        if candidate.settings.family.warm_by is None:
-            return new_learner(settings, rows.features, rows.classes, [rows.block])
-        key = candidate.key, len(rows.truth)
-        if self._before is not None and self._before[0] == key:
-            learner = self._before[1].with_settings(settings)
-        else:
-            learner = new_learner(settings, rows.features, rows.classes, [rows.block])
-        self._before = key, learner
-        return learner
+        if before is not None and settings.family.warm_by is not None:
+            warm: Learner = before.with_settings(settings)
+            return warm
+        return new_learner(settings, rows.features, rows.classes, [rows.block])
 
     def in_warm_order(self, candidates: list[Candidate]) -> list[Candidate]:
         """Sort by features, and then by the setting for which neighbouring optima are close, if there is one."""
@@ -616,13 +679,14 @@ class TuningSearch:
 
     def rows(self, candidate: Candidate, split: Split) -> FoldRows:
         """Return the training rows and the held-out rows, with features from the training rows."""
-        key = f"{split.repeat} {split.number} {candidate.key}"
-        if key not in self._rows:
-            while len(self._rows) >= MOST_KEPT:
-                del self._rows[next(iter(self._rows))]
-            rows = divided(self.sample, split, candidate.spec)
-            self._rows[key] = rows.weighted(self.usual.class_weight)
-        return self._rows[key]
+        # Rounds and finals number their splits alike, so the rows say which split it is.
+        key = f"{xxh3_64_hexdigest(split.tested.tobytes())} {candidate.key}"
+        if (found := self._rows.get(key)) is None:
+            for old in [*self._rows][: len(self._rows) - MOST_KEPT + 1]:
+                self._rows.pop(old, None)  # on a worker, another thread may have removed it
+            found = divided(self.sample, split, candidate.spec).weighted(self.usual.class_weight)
+            self._rows[key] = found
+        return found
 
 
 def both(

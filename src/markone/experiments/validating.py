@@ -8,12 +8,13 @@ from typing import Any, Unpack
 from markone.checks import check_named, switch
 from markone.errors import SettingsError
 from markone.experiments.contenders import ByEstimator, ByRule, Way, by_rule, for_table
+from markone.experiments.crew import crew_of
 from markone.experiments.folds import divided
 from markone.experiments.loo import left_out
 from markone.experiments.progress import StepProgress, watching
 from markone.experiments.splits import Method, Plan, Split
 from markone.experiments.validating_labels import validate_labels
-from markone.experiments.validation import Validation, about_rows, fold_of, result
+from markone.experiments.validation import Fold, Validation, about_rows, fold_of, result
 from markone.extras import need
 from markone.features.spec import Features, Function
 from markone.learning import table_defaults
@@ -41,6 +42,7 @@ def validate(
     progress: StepProgress | bool | None = None,
     seed: int = 0,
     plain: bool = False,
+    cluster: Any = None,
     **settings: Unpack[TrialSettings],
 ) -> Any:
     """Tests a rule or an estimator on rows that were not used in training.
@@ -85,6 +87,10 @@ def validate(
         The seed of all random choices, including the splits.
     plain
         True for the rule `mira` and straight lines, also for a table, as for `train`.
+    cluster
+        The workers of a cluster test a fold each: the address of a Dask scheduler such as "tcp://host:8786", a
+        `dask.distributed.Client`, the address of a Ray cluster such as "ray://host:10001", or the module `ray`. They
+        read the files themselves, which must have the same path on all machines. The result is the same.
     settings
         Other settings of `markone.Settings`, such as `epochs` and `C`. With `patience`, a share of the training rows is
         held out for it, because the test rows must not influence training.
@@ -103,14 +109,14 @@ def validate(
         source, target = opened(source, target, threads), None
         if source.several:
             how: dict[str, Any] = {"features": features, "functions": functions, "threads": threads, "memory": memory}
-            return validate_labels(source, plan, given, progress=progress, **how)
+            return validate_labels(source, plan, given, progress=progress, cluster=cluster, **how)
     way, regression = way_of(estimator, given, seed, features, functions)
     sample = open_for(way, regression, source, target, threads, memory)
     curved = estimator is None and method != "loo" and table_defaults.suits(sample.held.columns, given)
     table_defaults.check_plain(check_named("plain", switch, plain), curved)
     if curved and not plain:
         way = for_table(given, seed, features, functions)
-    return validated(sample, plan, way, progress)
+    return validated(sample, plan, way, progress, cluster)
 
 
 def way_of(
@@ -151,17 +157,22 @@ def is_regressor(estimator: Any) -> bool:
     return bool(says_so(estimator))
 
 
-def validated(sample: Sample, plan: Plan, way: Way, progress: StepProgress | bool | None = None) -> Validation:
+def validated(
+    sample: Sample, plan: Plan, way: Way, progress: StepProgress | bool | None = None, cluster: Any = None
+) -> Validation:
     """Test one way to learn on a sample."""
     splits, remarks = plan.divide(len(sample), sample.strata)
     if plan.method == "loo":
-        return left_out(sample, way, splits, progress)
-    tests = []
-    with watching(progress, len(splits)) as told:
-        for split in splits:
-            told.step(f"{way.name}, fold {number_of(split, plan)} of {len(splits)}")
-            tests.append(fold_of(sample, split, way.answer(divided(sample, split, way.spec))))
+        return left_out(sample, way, splits, progress, cluster)
+    tasks = (([f"{way.name}, fold {number_of(split, plan)} of {len(splits)}"], (split, way)) for split in splits)
+    with crew_of(cluster, sample, sample.held, way.spec) as crew, watching(progress, len(splits)) as told:
+        tests = [*crew.each(tested, tasks, told)]
     return result(sample, plan, way, tests, [*remarks, *about_rows(sample)])
+
+
+def tested(sample: Sample, split: Split, way: Way) -> Fold:
+    """Train and test on one split."""
+    return fold_of(sample, split, way.answer(divided(sample, split, way.spec)))
 
 
 def number_of(split: Split, plan: Plan) -> int:

@@ -15,10 +15,12 @@ from markone.data.budget import memory_budget
 from markone.data.source import Source
 from markone.data.subsets import Held, Subset
 from markone.errors import SettingsError
+from markone.experiments.crew import crew_of
 from markone.experiments.progress import StepProgress, watching
-from markone.experiments.splits import Plan
+from markone.experiments.splits import Plan, Split
 from markone.experiments.statistics import Interval, corrected_interval
-from markone.features.spec import Function
+from markone.features.spec import Features, Function
+from markone.learning.samples import SharedRows
 from markone.learning.training import USUAL_RULE, train
 from markone.model.several_evaluation import SeveralEvaluation, pooled
 from markone.reporting.grids import Grid
@@ -148,6 +150,7 @@ def validate_labels(
     threads: int | None = None,
     memory: int | str | None = None,
     progress: StepProgress | bool | None = None,
+    cluster: Any = None,
 ) -> LabelValidation:
     """Test a rule on rows with several labels each. Thresholds are chosen inside the training rows of each fold."""
     if plan.method == "loo":
@@ -155,14 +158,20 @@ def validate_labels(
     held = Held(source, memory_budget(memory))
     splits, _ = plan.divide(len(held))
     name = str(given.get("rule", USUAL_RULE))
-    folds = []
-    with watching(progress, len(splits)) as told:
-        for place, split in enumerate(splits, 1):
-            told.step(f"{name}, fold {place} of {len(splits)}")
-            learned, start = split.learned, time.perf_counter()
-            how: dict[str, Any] = {"features": features, "functions": functions, "threads": threads, "memory": memory}
-            model = train(Subset(held, learned), progress=False, **how, **{"seed": plan.seed, **given})
-            seconds = time.perf_counter() - start
-            evaluation = model.evaluate(Subset(held, split.tested), threads=threads)
-            folds.append(LabelFold(split.number, split.repeat, len(learned), evaluation, seconds))
+    how: dict[str, Any] = {"features": features, "functions": functions, "seed": plan.seed, **given}
+    spec = Features.of(features, functions)
+    words = (f"{name}, fold {place} of {len(splits)}" for place in range(1, len(splits) + 1))
+    with crew_of(cluster, SharedRows(held), held, spec) as crew, watching(progress, len(splits)) as told:
+        here = {"threads": 1} if crew.remote else {"threads": threads, "memory": memory}
+        tasks = (([what], (split, {**how, **here})) for what, split in zip(words, splits, strict=True))
+        folds = [*crew.each(tested, tasks, told)]
     return LabelValidation(name, plan.in_words(), len(held), folds)
+
+
+def tested(rows: SharedRows, split: Split, how: Mapping[str, Any]) -> LabelFold:
+    """Train and test on one split."""
+    learned, start = split.learned, time.perf_counter()
+    model = train(Subset(rows.held, learned), progress=False, **how)
+    seconds = time.perf_counter() - start
+    evaluation = model.evaluate(Subset(rows.held, split.tested), threads=how["threads"])
+    return LabelFold(split.number, split.repeat, len(learned), evaluation, seconds)

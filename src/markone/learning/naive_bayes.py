@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.cluster.engine import Engine, engine_for
 from markone.data.blocks import Block, Rows, is_sparse
 from markone.data.source import Label
 from markone.errors import DataError
@@ -18,7 +19,6 @@ from markone.learning.examples import Examples, divided
 from markone.learning.learner import CommonLearner, Counted, State
 from markone.learning.online import pieces
 from markone.learning.partitions.counting import counted_pass
-from markone.learning.partitions.engine import Engine, engine_for
 from markone.learning.states import check_forms, need
 from markone.model.evaluation import log_probabilities
 from markone.model.events import Events, Floats

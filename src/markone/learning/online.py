@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.cluster.engine import Engine, engine_for
 from markone.data.blocks import Block, Rows
 from markone.errors import DataError
 from markone.learning.examples import Examples, PartOfRows, divided
 from markone.learning.learner import CommonLearner, State, Tally
 from markone.learning.partitions import mixing
-from markone.learning.partitions.engine import Engine, engine_for
 from markone.learning.states import OWED, check_forms, check_in_core
 from markone.model.scorer import LinearScorer
 from markone.model.settings import OnlineSettings, Settings

@@ -16,6 +16,7 @@ from markone.data.source import UNLABELLED, Label, Source, no_target
 from markone.data.store import stack
 from markone.data.subsets import Held, Subset, Without
 from markone.errors import DataError
+from markone.features.files import Files, files_of
 from markone.features.map import FeatureMap
 from markone.features.part import Matrix
 from markone.learning.reading import one_class, opened
@@ -44,6 +45,13 @@ class Sample:
 
     def __len__(self) -> int:
         return len(self.truth)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Sample.received, (SharedRows(self.held), self.classes, self.truth)
+
+    @classmethod
+    def received(cls, rows: SharedRows, classes: list[Label], truth: NDArray[Any]) -> Sample:
+        return cls(rows.held, classes, truth, threads=1)
 
     @property
     def is_regression(self) -> bool:
@@ -85,6 +93,39 @@ class Sample:
 
     def transformed(self, features: FeatureMap, rows: NDArray[np.int64]) -> Matrix:
         return stack(list(in_order(features.transform, self.held.some(rows), self.threads)))
+
+
+class SharedRows:
+    """Rows in memory as an argument of tasks. A worker reads them from their files; what is in no file is sent."""
+
+    def __init__(self, held: Held) -> None:
+        self.held = held
+
+    @property
+    def files(self) -> Files | None:
+        """The files of the rows, if workers can read them."""
+        return None if self.held.source is None else files_of(self.held.source)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        files = self.files
+        return (SharedRows, (self.held,)) if files is None else (SharedRows.read, (files, len(self.held)))
+
+    @classmethod
+    def read(cls, files: Files, rows: int) -> SharedRows:
+        """Read the rows of files, of which there were so many."""
+        held = Held(files.together(), memory_budget(None))
+        if len(held) != rows:
+            raise DataError(
+                f"{files.paths[0]} has changed meanwhile: there were {rows:,} rows with a label, and a worker found "
+                f"{len(held):,}"
+            )
+        return cls(held)
+
+
+def paths_of(held: Held) -> tuple[str, ...]:
+    """Return the files that workers read for these rows."""
+    files = SharedRows(held).files
+    return () if files is None else files.paths
 
 
 # ---- opening data

@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from hashlib import sha256
-from importlib import import_module
 from inspect import signature
 from typing import Any, Unpack
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.checks import as_kept, check_named, switch
+from markone.cluster.engine import Engine
 from markone.data.class_order import ClassOrder
 from markone.data.labels import numbers_of
 from markone.data.read import read
@@ -23,6 +23,7 @@ from markone.data.store import RowStore
 from markone.errors import DataError, Setting, SettingsError, did_you_mean
 from markone.features.choices import chosen_as
 from markone.features.examples import fitting
+from markone.features.files import files_of
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning import table_defaults
@@ -35,8 +36,7 @@ from markone.learning.logistic import BatchLearner
 from markone.learning.mistake_bounds import Bounding, check_theory, not_bounded, wanted
 from markone.learning.naive_bayes import Counting
 from markone.learning.online import Linear
-from markone.learning.partitions.distant import files_of, parts_on
-from markone.learning.partitions.engine import Engine
+from markone.learning.partitions.distant import parts_on
 from markone.learning.passes import LearnerTraining
 from markone.learning.progress import Progress
 from markone.learning.reading import (
@@ -67,7 +67,6 @@ from markone.storage.saved import Saved
 
 USUAL_RULE: Rule = "mira"
 FROM_MODEL = "from a model"
-ENGINES = "markone.cluster.engines"
 OF_ANY_RULE = ("epochs", "average", "tie", "bias", "order", "class_weight", "seed")
 
 
@@ -230,7 +229,7 @@ def train(
     wishes = Wishes.of(threshold, abstain, earlier)
     wishes.check(checked, given)
     holdout = checked.holdout if kept or "holdout" in given or of_numbers else wishes.holdout
-    with engine_on(cluster, checked, source) as engine, RowStore(options.memory) as store:
+    with engine_on(cluster, checked, source, spec.functions) as engine, RowStore(options.memory) as store:
         filling = Filling(source, holdout, checked.seed, options.threads, options.memory, options.progress, of_numbers)
         if kept is not None:
             begun = take_up(kept, filling, store, checked)
@@ -251,7 +250,9 @@ def train(
         return run.train(options)
 
 
-def engine_on(cluster: Any, settings: Settings, source: Source) -> AbstractContextManager[Engine | None]:
+def engine_on(
+    cluster: Any, settings: Settings, source: Source, functions: Mapping[str, Function]
+) -> AbstractContextManager[Engine | None]:
     """Return the engine of a cluster, after a look at its workers; None without a cluster."""
     if cluster is None:
         return nullcontext()
@@ -264,11 +265,9 @@ def engine_on(cluster: Any, settings: Settings, source: Source) -> AbstractConte
             "cluster", ("needs rules whose partitions learn on their own; set ", Setting("solver", "online"))
         )
     files = files_of(source)
-    # The room of engines is above this one. It is imported only here, by its name.
-    opened: AbstractContextManager[Engine] = import_module(ENGINES).opened(
-        cluster, () if files is None else files.paths
-    )
-    return opened
+    from markone.cluster.engines import opened as opened_engine
+
+    return opened_engine(cluster, () if files is None else files.paths, functions)
 
 
 def earlier_models(

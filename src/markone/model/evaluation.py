@@ -309,6 +309,22 @@ class EvaluationTally:
         self.strangers += strange[: STRANGERS_SHOWN - len(self.strangers)]
         self.numbers = np.append(self.numbers, np.array(numbers, np.int64))
 
+    def merge(self, other: EvaluationTally) -> None:
+        """Add what another tally has counted in one batch: the sums then have the same bits as after `add`."""
+        self.strangers += [name for name in other.strangers if name not in self.strangers]
+        del self.strangers[STRANGERS_SHOWN:]
+        self.counts.update(other.counts)
+        self.unlabelled += other.unlabelled
+        self.abstained += other.abstained
+        self.known += other.known
+        self.loss += other.loss
+        self.squares += other.squares
+        self.gaps += other.gaps
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What other processes need for `merge`."""
+        return {**self.__dict__, "log_probabilities": None, "labels": None, "numbers": None}
+
     def evaluation(self) -> Evaluation:
         if self.abstained and not self.counts:
             raise DataError(f"the model makes no prediction for any of the {self.abstained:,} labelled examples")

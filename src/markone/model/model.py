@@ -523,7 +523,7 @@ class Model(Brief):
             threshold=decision.threshold,
         )
 
-    def evaluate(self, examples: Any, target: Any = None, *, threads: int | None = None) -> Any:
+    def evaluate(self, examples: Any, target: Any = None, *, threads: int | None = None, cluster: Any = None) -> Any:
         """Return the number of right and wrong predictions for labelled examples, and measures computed from them, as
         an `Evaluation`. Labels that the model does not know count as mistakes.
 
@@ -538,6 +538,9 @@ class Model(Brief):
             The column with the labels, or the labels themselves. By default the column that the model predicts.
         threads
             The number of threads that read and predict; by default, the number of cores.
+        cluster
+            The workers of a cluster, as for `markone.predict_files`, read and predict one file each. The result has the
+            same bits.
 
         Examples
         --------
@@ -548,29 +551,38 @@ class Model(Brief):
         0.5
         """
         source = self.labelled(examples, target)
+        if cluster is not None:
+            from markone.model.evaluating_files import evaluated_on
+
+            return evaluated_on(cluster, self, source)
         if self.predicts_numbers:
-            return self._evaluated_numbers(source, threads)
-        tally = self._tally()
+            return self.of_numbers(*self.numbers_found(source, threads))
+        tally = self.tally()
         for batch, winners, scores in self.answers(source, threads=threads):
             assert batch.labels is not None  # because there is a target
             tally.add(source.labels, batch.labels, winners, scores)
         return tally.evaluation()
 
-    def _tally(self) -> EvaluationTally | SeveralTally:
+    def tally(self) -> EvaluationTally | SeveralTally:
         if self.several is not None:
             return SeveralTally(self.classes, self.several.log_of_both if self.has_probabilities else None)
         tally = EvaluationTally(self.classes, self.log_probabilities if self.has_probabilities else None)
         tally.threshold, tally.abstention = self.threshold, self.abstention
         return tally
 
-    def _evaluated_numbers(self, source: Source, threads: int | None) -> NumberEvaluation:
+    def numbers_found(self, source: Source, threads: int | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the numbers of labelled examples, NaN for missing ones, and the predicted numbers."""
         found, labels = [np.zeros(0)], [np.zeros(0, np.int32)]
         for batch, _, scores in self.answers(source, threads=threads):
             assert batch.labels is not None  # because there is a target
             found.append(scores[:, 0].astype(np.float64))
             labels.append(batch.labels)
         numbers = np.append(numbers_of(source.labels, source.target), np.nan)  # the last is that of a missing label
-        return evaluate_numbers(numbers[np.concatenate(labels)], np.concatenate(found), self.settings)
+        return numbers[np.concatenate(labels)], np.concatenate(found)
+
+    def of_numbers(self, numbers: NDArray[np.float64], found: NDArray[np.float64]) -> NumberEvaluation:
+        """Return the evaluation of predicted numbers."""
+        return evaluate_numbers(numbers, found, self.settings)
 
     def errors(
         self, examples: Any, target: Any = None, *, most: int = 10, top: int = 8, threads: int | None = None

@@ -212,6 +212,16 @@ class SeveralTally:
         self.strange = np.append(self.strange, np.array([*map(len, strange)], np.int64))
         self.strangers |= dict.fromkeys(label for one in strange for label in one)
 
+    def merge(self, other: SeveralTally) -> None:
+        """Add what another tally has counted in one batch: the sums then have the same bits as after `add`."""
+        self.strangers |= other.strangers
+        for name in ("total", "right", "unlabelled", "unknown", "hits", "predicted", "support", "loss"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What other processes need for `merge`."""
+        return {**self.__dict__, "log_of_both": None, "known": None, "sets": None, "strange": None}
+
     def evaluation(self) -> SeveralEvaluation:
         if not self.total:
             raise DataError("there are no labelled examples to measure")

@@ -7,9 +7,9 @@ from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from markone.cluster.engine import LOOK, Engine, Threads, reduce_in_tree
 from markone.learning.examples import PartOfRows
 from markone.learning.learner import Counted
-from markone.learning.partitions.engine import LOOK, Engine, Threads, reduce_in_tree
 
 if TYPE_CHECKING:
     from markone.learning.naive_bayes import Counting

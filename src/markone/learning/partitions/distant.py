@@ -13,20 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from markone.cluster.engine import Engine, Handle
 from markone.data.budget import LEAST, memory_budget
-from markone.data.files import NamedFile
-from markone.data.formats import has_target_column
-from markone.data.lines import LineSource
-from markone.data.read import read
-from markone.data.source import UNLABELLED, Column, Source
+from markone.data.source import UNLABELLED, Source
 from markone.data.store import PartOfStore, RowStore
-from markone.data.tables import TableSource
 from markone.errors import DataError
-from markone.features.examples import Renamed, fitting
+from markone.features.files import Files, files_of
 from markone.features.map import FeatureMap
 from markone.features.part import Matrix
 from markone.learning.examples import StoredExamples, shares
-from markone.learning.partitions.engine import Engine, Handle
 from markone.model.settings import Settings
 from markone.storage.saved import Saved
 
@@ -78,18 +73,6 @@ class SentFeatures:
 
 def restored(saved: Saved, width: int, functions: Any) -> SentFeatures:
     return SentFeatures(FeatureMap.load(saved, width, functions))
-
-
-@dataclass(frozen=True, slots=True)
-class Files:
-    """Files, and how they are read."""
-
-    paths: tuple[str, ...]
-    options: dict[str, Any]
-    columns: tuple[Column, ...]
-
-    def source(self, path: str) -> Source:
-        return fitting(read(path, threads=1, **self.options), self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,22 +199,6 @@ def starts_of(engine: Engine, files: Files, rows: int, name: str) -> list[int]:
 
 def changed(name: str, before: int, now: int) -> DataError:
     return DataError(f"{name} has changed during training: it had {before:,} labelled rows, and a worker found {now:,}")
-
-
-def files_of(source: Source) -> Files | None:
-    """Return the files of a source, if workers can read them one by one."""
-    own = source.source if isinstance(source, Renamed) else source
-    if not isinstance(own, TableSource | LineSource) or not own.files:
-        return None
-    paths = [file.path for file in own.files if isinstance(file, NamedFile)]
-    if len(paths) < len(own.files):
-        return None
-    options = {name: value for name, value in source.reading.items() if name != "named"}
-    if has_target_column(options.get("format")):
-        options["target"] = source.target
-    if source.bad.count:
-        options["skip_bad"] = True
-    return Files(tuple(paths), options, source.columns)
 
 
 def rows_of(store: RowStore, matrix: Matrix, start: int, end: int) -> SentRows:

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.cluster.engine import LOOK, Engine, Handle, Threads, reduce_in_tree
 from markone.learning.examples import PartOfRows
 from markone.learning.learner import Counted
-from markone.learning.partitions.engine import LOOK, Engine, Handle, Threads, reduce_in_tree
-from markone.model.rules import FAMILIES
 from markone.model.settings import OnlineSettings
 
 if TYPE_CHECKING:
@@ -91,13 +90,13 @@ class Weights:
     def __getstate__(self) -> dict[str, Any]:
         state = self.base.get_state()
         state = {name: array for name, array in state.items() if name.removeprefix("bias_") != "u"}
-        return {**self.base.__getstate__(), "state": state}
+        return {**self.base.__getstate__(), "learner": type(self.base), "state": state}
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
         state = saved["state"]
         if saved["settings"].average:
             state |= {name: np.zeros(state[name[:-1] + "v"].shape) for name in ("u", "bias_u")}
-        base = FAMILIES["online"].learner(
+        base = saved["learner"](
             saved["settings"], features=saved["features"], classes=saved["classes"], dtype=saved["dtype"]
         )
         base.set_state(state)

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from markone.checks import check_named, switch
+from markone.cluster.engine import Engine, Threads, in_turn
 from markone.cluster.engines import opened
-from markone.cluster.report import PartsReport
 from markone.data.finding import find_each, format_of
 from markone.data.read import read
 from markone.data.source import Source
@@ -19,10 +19,10 @@ from markone.data.strings import Strings
 from markone.errors import DataError, NoDataError, SettingsError
 from markone.extras import need
 from markone.features.examples import completed
-from markone.learning.partitions.engine import Engine, Handle, Threads
 from markone.model.model import Model, load
 from markone.model.writing import in_csv, make_writer
 from markone.parallel import count_threads
+from markone.scoring.report import PartsReport
 from markone.storage.atomic import writing
 from markone.storage.result_folder import begin_or_resume, states_of
 
@@ -30,8 +30,6 @@ Output = Literal["parquet", "jsonl", "csv", "labels"]
 OUTPUTS: dict[str, str] = {"parquet": ".parquet", "jsonl": ".jsonl", "csv": ".csv", "labels": ".txt"}
 """The formats of parts, and how their names end."""
 MANIFEST = "parts.journal"
-AT_ONCE = 2
-"""The tasks that are submitted for each worker, so that none has to wait."""
 Seen = Callable[[int, float], None]
 """A function that gets the number of rows so far, and the share of the files."""
 
@@ -120,7 +118,7 @@ def predict_files(
     missing = [number for number, name in enumerate(names) if not os.path.exists(name)]
     report = PartsReport(names, len(names) - len(missing))
     if missing:
-        with engine_for(cluster, count_threads(threads), [*paths, os.path.join(folder, MANIFEST)]) as engine:
+        with engine_for(cluster, count_threads(threads), model, [*paths, os.path.join(folder, MANIFEST)]) as engine:
             report.workers = engine.workers()
             for rows in parts(engine, model, [(paths[number], names[number]) for number in missing], what):
                 report.rows += rows
@@ -148,9 +146,9 @@ class Answers:
 
 
 @contextmanager
-def engine_for(cluster: Any, threads: int, files: Sequence[str]) -> Iterator[Engine]:
+def engine_for(cluster: Any, threads: int, model: Model, files: Sequence[str]) -> Iterator[Engine]:
     if cluster is not None:
-        with opened(cluster, files) as engine:
+        with opened(cluster, files, model.features.spec.functions) as engine:
             yield engine
         return
     with Threads(threads) as engine:
@@ -160,18 +158,7 @@ def engine_for(cluster: Any, threads: int, files: Sequence[str]) -> Iterator[Eng
 def parts(engine: Engine, model: Model, files: Sequence[tuple[str, str]], what: Answers) -> Iterator[int]:
     """Make the part of each file, and yield the numbers of their rows."""
     sent = engine.put(model)
-    waiting = iter(files)
-    under_way: list[Handle] = []
-    while True:
-        for path, name in waiting:
-            under_way.append(engine.submit(make_part, sent, path, name, what))
-            if len(under_way) >= AT_ONCE * engine.workers():
-                break
-        if not under_way:
-            break
-        first, *under_way = under_way
-        yield engine.gather([first])[0]
-        engine.free([first])
+    yield from in_turn(engine, make_part, ((sent, path, name, what) for path, name in files))
     engine.free([sent])
 
 

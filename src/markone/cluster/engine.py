@@ -8,9 +8,11 @@ arrays. What a worker keeps between two tasks is a cache, which it can make agai
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, Protocol, Self
 
 from markone.parallel import count_threads
@@ -19,6 +21,8 @@ Handle = Any
 """Stands for the result of a task, or for a value that was put. Each engine has handles of its own."""
 
 
+AHEAD = 3
+"""The calls that are submitted for each worker, so that none has to wait."""
 LOOK = 0.05
 """Seconds between two looks at signals while tasks run."""
 
@@ -123,6 +127,24 @@ def engine_for(engine: Engine | None, threads: int | None) -> Iterator[Engine]:
 
 def result_of(argument: Any) -> Any:
     return argument.result() if isinstance(argument, Future) else argument
+
+
+def in_turn(engine: Engine, function: Callable[..., Any], calls: Iterable[Sequence[Any]]) -> Iterator[Any]:
+    """Run a function with the arguments of each call, and yield the results in the order of the calls. Only a few calls
+    for each worker are submitted ahead, so there can be any number of them."""
+    under_way: deque[Handle] = deque()
+    waiting = iter(calls)
+    try:
+        while True:
+            for arguments in islice(waiting, AHEAD * engine.workers() - len(under_way)):
+                under_way.append(engine.submit(function, *arguments))
+            if not under_way:
+                return
+            [result] = engine.gather([under_way[0]])
+            engine.free([under_way.popleft()])
+            yield result
+    finally:
+        engine.free(under_way)
 
 
 def reduce_in_tree(engine: Engine, combine: Callable[[Any, Any], Any], handles: Sequence[Handle]) -> Handle:

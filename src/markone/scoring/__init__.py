@@ -1,0 +1,1 @@
+"""Scores many files, each a task of its own: by threads, or on the workers of a cluster."""
