@@ -111,7 +111,7 @@ $(INSTALLED): pyproject.toml CMakeLists.txt $(CORE)
 	touch $@
 
 $(PEERS): $(INSTALLED)
-	$(BIN)/python $(PIP) install --editable '.[bench]'
+	$(BIN)/python $(PIP) install --editable '.[bench]' $(BUILD)
 	touch $@
 
 $(SANITIZED): pyproject.toml CMakeLists.txt $(CORE) $(PACKAGE)
