@@ -15,6 +15,10 @@
 #include <string_view>
 #include <vector>
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 #include "base/hash_table.h"
 #include "base/portable.h"
 #include "rows/arithmetic.h"
@@ -41,6 +45,35 @@ template <class Slots, class Same>
 MARKONE_INLINE std::size_t search(const Slots& in, std::size_t at, Same same) {
     while (!(static_cast<unsigned>(in[at].is_free()) | static_cast<unsigned>(same(in[at])))) at = in.spread().after(at);
     return at;
+}
+
+// Which of the slots of a line have the key or are free, as bits.
+MARKONE_INLINE unsigned ends_of_search(const scoring_slot* line, std::uint64_t key) {
+    static_assert(in_line == 4 && sizeof(scoring_slot) == 16 && offsetof(scoring_slot, key) == 0);
+#if defined(__AVX2__)
+    const auto* const from = reinterpret_cast<const __m256i*>(line);
+    const __m256i keys = _mm256_permute4x64_epi64(
+        _mm256_unpacklo_epi64(_mm256_loadu_si256(from), _mm256_loadu_si256(from + 1)), _MM_SHUFFLE(3, 1, 2, 0));
+    const __m256i same = _mm256_cmpeq_epi64(keys, _mm256_set1_epi64x(static_cast<long long>(key)));
+    const __m256i none = _mm256_cmpeq_epi64(keys, _mm256_setzero_si256());
+    return static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_or_si256(same, none))));
+#else
+    unsigned ends = 0;
+    for (unsigned i = 0; i < in_line; ++i)
+        ends |= (static_cast<unsigned>(line[i].key == key) | static_cast<unsigned>(line[i].is_free())) << i;
+    return ends;
+#endif
+}
+
+// The slot of a key, or the free slot that ends the search for it, in a table whose searches start at lines. Nearly all
+// searches end in their first line, so the processor can predict the branch.
+MARKONE_INLINE std::size_t search(const exact_tables::slots& in, std::size_t at, std::uint64_t key) {
+    unsigned ends = ends_of_search(&in[at], key);
+    while (ends == 0) {
+        at = in.spread().after(at + in_line - 1);
+        ends = ends_of_search(&in[at], key);
+    }
+    return at + static_cast<std::size_t>(std::countr_zero(ends));
 }
 
 // The occurrences of features in a text, for one part of the map. Slots of different tables have different numbers.
@@ -102,7 +135,8 @@ std::size_t find_words(const exact_tables& in, token_stream& tokens, std::string
     std::size_t count = 0, long_count = 0, room = std::min({with.keys.size(), with.starts.size(), with.rests.size()});
     std::uint64_t *keys = with.keys.data(), *rests = with.rests.data();
     std::uint32_t* starts = with.starts.data();
-    const auto short_spread = in.short_words.spread(), long_spread = in.long_words.spread();
+    const auto short_spread = in.short_words.spread();
+    const auto long_spread = in.long_words.spread();
     const std::uint32_t first_long = in.first_long();
     tokens(text, [&](std::string_view token) {
         if (count == room) {
@@ -146,7 +180,7 @@ std::size_t add_features(const exact_tables& in, token_stream& tokens, std::stri
         std::uint32_t id = starts[i];
         bool known = id != npos;
         if (id < first_long) {
-            const std::size_t at = search(in.short_words, id, in.short_words.same_key(keys[i]));
+            const std::size_t at = search(in.short_words, id, keys[i]);
             known = !in.short_words[at].is_free();
             id = static_cast<std::uint32_t>(at);
         } else if (id < first_huge) {
@@ -179,7 +213,7 @@ std::size_t add_features(const exact_tables& in, token_stream& tokens, std::stri
                 current[i] = npos;
             }
             for (std::size_t k = 0; k < living; ++k) {
-                const std::size_t at = search(in.grams, starts[k], in.grams.same_key(keys[k]));
+                const std::size_t at = search(in.grams, starts[k], keys[k]);
                 const scoring_slot& one = in.grams[at];
                 current[alive[k]] = one.is_free() ? npos : static_cast<std::uint32_t>(at);
                 if (length >= in.how.shortest) found.add(static_cast<std::uint32_t>(at) | of_grams, one.is);

@@ -45,6 +45,9 @@ struct scoring_slot {
     bool is_free() const { return key == 0; }
 };
 
+// The slots of a line of the cache.
+constexpr std::size_t in_line = 64 / sizeof(scoring_slot);
+
 // Thrown for n-grams that these tables cannot have: too many, or with factors that are too large.
 struct not_covered : std::length_error {
     using std::length_error::length_error;
@@ -135,7 +138,7 @@ class exact_tables {
                long_words.capacity() * sizeof(long_slot) + places.size() * sizeof(place) + letters.size();
     }
 
-    using slots = hash_table<scoring_slot, multiplied_spread>;
+    using slots = hash_table<scoring_slot, line_spread<in_line>>;
     slots short_words;                                    // of up to 8 bytes
     hash_table<long_slot, multiplied_spread> long_words;  // of up to 16 bytes
     slots huge_words;                                     // by their hashes
