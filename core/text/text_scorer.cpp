@@ -7,6 +7,7 @@
 #include "text/text_scorer.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -65,8 +66,7 @@ MARKONE_INLINE unsigned ends_of_search(const scoring_slot* line, std::uint64_t k
 #endif
 }
 
-// The slot of a key, or the free slot that ends the search for it, in a table whose searches start at lines. Nearly all
-// searches end in their first line, so the processor can predict the branch.
+// The slot of a key, or the free slot that ends the search for it, in a table whose searches start at lines.
 MARKONE_INLINE std::size_t search(const exact_tables::slots& in, std::size_t at, std::uint64_t key) {
     unsigned ends = ends_of_search(&in[at], key);
     while (ends == 0) {
@@ -74,6 +74,25 @@ MARKONE_INLINE std::size_t search(const exact_tables::slots& in, std::size_t at,
         ends = ends_of_search(&in[at], key);
     }
     return at + static_cast<std::size_t>(std::countr_zero(ends));
+}
+
+// The same for up to `at_once` keys, whose lines have been prefetched. A search that leaves its line, as few do, goes on
+// when all others have ended and its next line has come.
+MARKONE_INLINE void search(const exact_tables::slots& in, std::span<std::uint32_t> at, const std::uint64_t* keys) {
+    std::array<std::uint32_t, at_once + 1> left;  // one more, because there is no branch for keys that are found
+    std::size_t unfinished = 0;
+    const auto spread = in.spread();
+    for (std::size_t k = 0; k < at.size(); ++k) {
+        const unsigned ends = ends_of_search(&in[at[k]], keys[k]);
+        const std::size_t found = at[k] + static_cast<std::size_t>(std::countr_zero(ends)),
+                          next = spread.after(at[k] + in_line - 1);
+        at[k] = static_cast<std::uint32_t>(ends != 0 ? found : next);
+        prefetch(&in[at[k]]);
+        left[unfinished] = static_cast<std::uint32_t>(k);
+        unfinished += ends == 0;
+    }
+    for (const std::uint32_t k : std::span(left).first(unfinished))
+        at[k] = static_cast<std::uint32_t>(search(in, at[k], keys[k]));
 }
 
 // The occurrences of features in a text, for one part of the map. Slots of different tables have different numbers.
@@ -212,11 +231,11 @@ std::size_t add_features(const exact_tables& in, token_stream& tokens, std::stri
                 living += lives;
                 current[i] = npos;
             }
+            search(in.grams, std::span(starts, living), keys);
             for (std::size_t k = 0; k < living; ++k) {
-                const std::size_t at = search(in.grams, starts[k], keys[k]);
-                const scoring_slot& one = in.grams[at];
-                current[alive[k]] = one.is_free() ? npos : static_cast<std::uint32_t>(at);
-                if (length >= in.how.shortest) found.add(static_cast<std::uint32_t>(at) | of_grams, one.is);
+                const scoring_slot& one = in.grams[starts[k]];
+                current[alive[k]] = one.is_free() ? npos : starts[k];
+                if (length >= in.how.shortest) found.add(starts[k] | of_grams, one.is);
             }
         }
     }
