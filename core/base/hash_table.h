@@ -84,8 +84,8 @@ class multiplied_spread : public power_of_two {
     unsigned shift = 0;
 };
 
-// The same for slots of which `in_line` fill a line of the cache. A search starts at the beginning of a line, whose slots
-// are filled in their order, and rarely leaves it, so one read from memory is enough.
+// The same for slots of which `in_line` fill a line of the cache. A search starts at the beginning of a line, whose
+// slots are filled in their order, and rarely leaves it, so one read from memory is enough.
 template <std::size_t in_line>
 class line_spread : public multiplied_spread {
   public:

@@ -76,8 +76,8 @@ MARKONE_INLINE std::size_t search(const exact_tables::slots& in, std::size_t at,
     return at + static_cast<std::size_t>(std::countr_zero(ends));
 }
 
-// The same for up to `at_once` keys, whose lines have been prefetched. A search that leaves its line, as few do, goes on
-// when all others have ended and its next line has come.
+// The same for up to `at_once` keys, whose lines have been prefetched. A search that leaves its line, as few do, goes
+// on when all others have ended and its next line has come.
 MARKONE_INLINE void search(const exact_tables::slots& in, std::span<std::uint32_t> at, const std::uint64_t* keys) {
     std::array<std::uint32_t, at_once + 1> left;  // one more, because there is no branch for keys that are found
     std::size_t unfinished = 0;
@@ -128,7 +128,12 @@ class occurrence_list {
         for (std::size_t i = 0; i < size; ++i) {
             const std::uint32_t slot = slots[i];
             std::uint32_t at = slot * 0x9e3779b1u >> shift;
-            while ((seen[at] != none) & (seen[at] >> 32 != slot)) at = (at + 1) & mask;
+            // The smaller number is 0 if the feature is here or nothing is; compilers would make two branches of "or".
+            const auto goes_on = [&] {
+                const auto known = static_cast<std::uint32_t>(seen[at] >> 32);
+                return std::min(known ^ slot, ~known) != 0;
+            };
+            while (goes_on()) at = (at + 1) & mask;
             const std::uint32_t again = 0u - static_cast<std::uint32_t>(seen[at] >> 32 == slot);  // all bits
             const std::uint32_t position = next ^ ((next ^ static_cast<std::uint32_t>(seen[at])) & again);
             seen[at] = std::uint64_t{slot} << 32 | position;
