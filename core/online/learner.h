@@ -147,7 +147,15 @@ class learner : mover<T> {
     }
 
   private:
-    static constexpr std::size_t values_ahead = 768;  // values of the rows to come that are prefetched
+    // How many rows ahead a row is prefetched in a random order: as many as have `values_ahead` values together, but
+    // not more than it takes to have them in time.
+    static constexpr std::size_t values_ahead = 768, most_rows_ahead = 12;
+
+    template <class Rows>
+    static std::size_t rows_ahead(const Rows& rows) {
+        const std::size_t stored = std::max(rows.stored(), std::size_t{1});
+        return std::clamp(values_ahead * rows.size() / stored, std::size_t{1}, most_rows_ahead);
+    }
 
     // Most runs are plain: without a penalty, at a constant rate, and with an importance of 1 for every row. Then a
     // visit is little more than its products, and the rest, though its results would be the same, would cost as much
@@ -155,21 +163,19 @@ class learner : mover<T> {
     template <bool plain, bool many, class Rows>
     void visit_all(const Rows& rows, const visits& which) {
         const std::size_t all = rows.size(), count = which.count(all);
-        // Rows in storage order are prefetched by the hardware.
-        std::size_t fetched = which.order ? 0 : count;  // visits whose rows were prefetched ...
-        std::size_t ahead = 0;                          // ... and how many values of them are still to come
-        tally seen = sums;                              // in registers
+        const std::size_t soon = rows_ahead(rows), later = 2 * soon;
+        tally seen = sums;  // in registers
         for (std::size_t i = 0; i < count; ++i) {
+            // Rows in storage order are prefetched by the hardware. In another order, where a row is must be read
+            // before the row itself.
+            if (which.order && i + later < count) {
+                const std::size_t row = which.row(i + later, all);
+                rows.prefetch_place(row);
+                prefetch(which.labels.data() + row);
+            }
+            if (which.order && i + soon < count) rows[which.row(i + soon, all)].prefetch();
             const std::size_t row = which.row(i, all), y = which.label(row, at.classes);
             const auto x = rows[row];
-            ahead -= std::min(ahead, x.size());
-            for (fetched = std::max(fetched, i + 1); fetched < count && ahead < values_ahead; ++fetched) {
-                const std::size_t next = which.row(fetched, all);
-                const auto soon = rows[next];
-                soon.prefetch();
-                prefetch(which.labels.data() + next);
-                ahead += soon.size();
-            }
             const double importance = plain ? 1 : which.importance_of(row);
             if (importance == 0) continue;
             if constexpr (many)

@@ -18,8 +18,9 @@ MARKONE_INLINE void prefetch_lines(const Number* first, std::size_t count) {
     if (count == 0) return;  // the pointer of an empty array may be null
     const char* const begin = reinterpret_cast<const char*>(first);
     const char* const end = begin + std::min(count * sizeof(Number), most);
-    for (const char* at = begin; at < end; at += line) prefetch(at);
+    prefetch(begin);
     prefetch(end - 1);
+    for (const char* at = begin + line; at < end; at += line) prefetch(at);
 }
 
 // Values are of type T, but may be stored as another type that represents them exactly: whole numbers as bytes.
@@ -68,6 +69,7 @@ struct sparse_rows {
         const auto begin = static_cast<std::size_t>(indptr[i]), end = static_cast<std::size_t>(indptr[i + 1]);
         return {indices.data() + begin, values.data() + begin, end - begin};
     }
+    MARKONE_INLINE void prefetch_place(std::size_t i) const { prefetch(indptr.data() + i); }
 };
 
 // Rows of whole numbers from 0 to 255, such as counts of words: a byte each instead of four or eight.
@@ -84,6 +86,7 @@ struct dense_rows {
     std::size_t width() const { return columns; }
     std::size_t stored() const { return count * columns; }
     MARKONE_INLINE dense_row<T> operator[](std::size_t i) const { return {values + i * columns, columns}; }
+    MARKONE_INLINE void prefetch_place(std::size_t) const {}  // is computed
 };
 
 // Checks that no row reaches outside its indices, and no index beyond the width.
