@@ -212,16 +212,23 @@ def test_the_progress_of_a_pipe_is_not_known(monkeypatch):
 # ---- pipes
 
 
-def test_a_pipe_is_kept_on_disk_and_can_be_read_again(monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a,b\n1,2\n" * 10)))
+@pytest.mark.parametrize("in_memory", [0, 50, files.IN_MEMORY])
+def test_a_pipe_is_kept_and_can_be_read_again(monkeypatch, in_memory):
+    data = b"a,b\n1,2\n" * 10
+    monkeypatch.setattr(files, "IN_MEMORY", in_memory)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
     source = markone.read("-", format="csv", header=True, skip_bad=True)
     [file] = source.files
-    assert os.fstat(file.kept.fileno()).st_size > 0  # a file without a name
+    if len(data) > in_memory:
+        assert os.fstat(file.kept.fileno()).st_size == len(data)  # a file without a name
+    else:
+        assert file.kept.getvalue() == data
     assert [len(batch) for batch in source.batches()] == [len(batch) for batch in source.batches()]
 
 
 def test_what_is_read_once_is_not_kept(monkeypatch):
     monkeypatch.setattr(files, "START_KEPT", 100_000)
+    monkeypatch.setattr(files, "IN_MEMORY", 0)
     data = b"".join(b"line %d\n" % i for i in range(400_000))
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
     source = markone.read("-", format="lines", once=True)

@@ -143,7 +143,13 @@ def test_features_without_weights_can_be_removed(hash_bits: int | None, classes:
     check_same(features, scorer_of(features, classes), batch_of({"text": seen}))
 
 
-@pytest.mark.parametrize("value", ["count", "log"])
+@pytest.mark.parametrize("value", ["count", "binary"])
+def test_what_was_seen_in_a_text_is_forgotten_in_the_next(value: str) -> None:
+    features = fitted({"text": {"words": [1, 2], "value": value}}, {"text": [b"a b c", b"b a", b"c c"]}, 2)
+    check_same(features, scorer_of(features, 2), batch_of({"text": [b"a b a", b"a", b"c c c", b"b c", b"", b"a a"]}))
+
+
+@pytest.mark.parametrize("value", ["count", "binary", "log"])
 def test_huge_texts_and_huge_counts(value: str) -> None:
     """The tables grow with the text; a text of one word repeated has one feature."""
     chance = np.random.default_rng(2)

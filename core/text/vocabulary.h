@@ -169,7 +169,7 @@ class word_table {
   private:
     std::vector<char> bytes;
     std::vector<std::size_t> ends;
-    hash_table<slot, seeded_spread> slots;
+    hash_table<slot, multiplied_spread> slots;
 };
 
 // N-grams of two or more words by their parts, with numbers from the caller.

@@ -20,7 +20,6 @@ library can write `header=False` and the command line can write `--no-header`.
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 import warnings
@@ -214,6 +213,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     >>> did_you_mean("preceptron", ["perceptron", "mira"])
     " Did you mean 'perceptron'?"
     """
+    import difflib
+
     near = difflib.get_close_matches(word, list(known), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import select
 import stat
@@ -20,6 +21,8 @@ STANDARD_INPUT = "-"
 
 START_KEPT = 2**26
 """The number of bytes that are kept at the start of a file that is read only once. The start is read several times."""
+IN_MEMORY = 2**20
+"""The number of bytes of a stream that need no temporary file."""
 PAUSE = 0.02
 """The number of seconds to wait for more bytes of a pipe before the bytes so far are passed on."""
 
@@ -156,20 +159,17 @@ class KeptFile:
     again.
 
     If it will be read only `once`, only its start is copied, and its bytes are passed on as soon as no more of them
-    arrive for a moment.
+    arrive for a moment. A short stream stays in memory.
     """
 
     size: int | None = None
 
     def __init__(self, stream: BinaryIO, name: str, once: bool = False) -> None:
-        import tempfile
-
         self.stream = stream
         self.name = name
         self.once = once
         self.place = 0
-        self.kept = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as this object
-        weakref.finalize(self, self.kept.close)
+        self.kept: BinaryIO = io.BytesIO()
         self.met = self.passed = 0
         self.at_end = False
         self.lock = threading.Lock()
@@ -195,6 +195,11 @@ class KeptFile:
             return self.kept.read(min(size, max(0, self.met - place)))
 
     def keep(self, fresh: bytes) -> None:
+        if isinstance(self.kept, io.BytesIO) and self.met + len(fresh) > IN_MEMORY:
+            start = self.kept.getvalue()
+            self.kept = temporary_file()
+            weakref.finalize(self, self.kept.close)
+            self.kept.write(start)
         self.kept.seek(self.met)
         self.kept.write(fresh)
         self.met += len(fresh)
@@ -366,6 +371,13 @@ def is_unpacked(stream: Any) -> bool:
     return isinstance(stream, Member) or (arrow is not None and isinstance(stream, arrow.CompressedInputStream))
 
 
+def temporary_file() -> BinaryIO:
+    """An empty file without a name, which vanishes when it is closed."""
+    import tempfile
+
+    return tempfile.TemporaryFile()
+
+
 def open_seekable(file: File) -> Any:
     """The bytes of a file for formats that need to seek; a compressed file is unpacked into a temporary file."""
     import pyarrow as pa
@@ -376,9 +388,7 @@ def open_seekable(file: File) -> Any:
             return pa.PythonFile(stream, mode="r")
         stream.close()
         return file.open_in_arrow()
-    import tempfile
-
-    whole = tempfile.TemporaryFile()  # noqa: SIM115 - its reader closes it
+    whole = temporary_file()
     try:
         while piece := stream.read(2**20):
             whole.write(piece)

@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from markone.reporting import html
-
 PATIENCE = 2.0
 """Progress is shown after this number of seconds, unless it was requested."""
 BETWEEN = 0.25
@@ -139,6 +137,8 @@ def time_left(seconds: float, done: float, total: float | None) -> str:
 
 def in_html(what: str, done: float, total: float | None, note: str, left: str) -> str:
     """Return a bar for a notebook."""
+    from markone.reporting import html
+
     share = "" if not total else f' value="{min(1.0, done / total):.3f}"'
     words = ", ".join(filter(None, (note, f"{left} left" if left else "")))
     return html.fragment([f"<p>{html.escaped(what)} <progress{share}></progress> {html.escaped(words)}</p>"])

@@ -11,7 +11,6 @@ import json
 import math
 import os
 import stat
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from io import BufferedReader
@@ -150,6 +149,8 @@ def from_bytes(content: bytes) -> Saved:
     """Read the facts and arrays from a result of `to_bytes`, with the same checks as for a file."""
     if not content:
         raise DataError(f"{PICKLED} is empty, not a Markone model")
+    import tempfile
+
     with reading(PICKLED), tempfile.NamedTemporaryFile() as file:  # because safetensors opens only files
         file.write(content)
         file.flush()
