@@ -86,6 +86,12 @@ struct dense_rows {
     MARKONE_INLINE dense_row<T> operator[](std::size_t i) const { return {values + i * columns, columns}; }
 };
 
+// The smallest and the largest of the stored values of rows, and 0.
+template <class T>
+struct value_range {
+    T least = 0, most = 0;
+};
+
 // Checks that no row reaches outside its indices, and no index beyond the width.
 template <class T>
 MARKONE_INLINE void check_places(const sparse_rows<T>& rows) {
