@@ -147,7 +147,10 @@ def same(
 
 BAYES_CASES = [
     case
-    for task, what in ((fit_to_use, "naive Bayes of {} (scikit-learn)"), (answer, "labels by naive Bayes of {}"))
+    for task, what in (
+        (fit_to_use, "naive Bayes of {} (scikit-learn)"),
+        (answer, "labels by naive Bayes of {} (scikit-learn)"),
+    )
     for mine, theirs, of, datasets in (
         (markone.NaiveBayes(), MultinomialNB(), "counts", (IMDB, NEWSGROUPS, MNIST)),
         (markone.NaiveBayes("bernoulli"), BernoulliNB(), "presence", (IMDB, MNIST)),
@@ -194,55 +197,7 @@ CASES: list[Case[Any]] = [
         scikit.train_texts(CountVectorizer(dtype=np.float32), MultinomialNB()),
         10,
     ),
-    *same(
-        "naive Bayes of counts (scikit-learn)",
-        fit_to_use,
-        markone.NaiveBayes(),
-        MultinomialNB(),
-        2,
-        IMDB,
-        NEWSGROUPS,
-        MNIST,
-    ),
-    *same(
-        "naive Bayes of presence (scikit-learn)",
-        fit_to_use,
-        markone.NaiveBayes("bernoulli"),
-        BernoulliNB(),
-        2,
-        IMDB,
-        MNIST,
-    ),
-    *same(
-        "naive Bayes of measurements (scikit-learn)", fit_to_use, markone.NaiveBayes("gaussian"), GaussianNB(), 2, MNIST
-    ),
-    *same(
-        "labels by naive Bayes of counts (scikit-learn)",
-        answer,
-        markone.NaiveBayes(),
-        MultinomialNB(),
-        2,
-        IMDB,
-        NEWSGROUPS,
-        MNIST,
-    ),
-    *same(
-        "labels by naive Bayes of presence (scikit-learn)",
-        answer,
-        markone.NaiveBayes("bernoulli"),
-        BernoulliNB(),
-        2,
-        IMDB,
-        MNIST,
-    ),
-    *same(
-        "labels by naive Bayes of measurements (scikit-learn)",
-        answer,
-        markone.NaiveBayes("gaussian"),
-        GaussianNB(),
-        2,
-        MNIST,
-    ),
+    *BAYES_CASES,
     *same("network", fit, OUR_NETWORK, THEIR_NETWORK, 1, MNIST),
     Case("leave-one-out", A9A_PART, leaving_out.quick(**LEFT_OUT), leaving_out.slow(**LEFT_OUT), 20),
     *same(
@@ -338,7 +293,7 @@ CASES: list[Case[Any]] = [
     Case(
         "tuning (scikit-learn)",
         HUNDRED_THOUSAND,
-        experiments.tune(rule="mira"),
+        experiments.tune(rule="mira", epochs=5),
         experiments.grid_search(THEIR_MIRA, {"eta0": [10.0**power for power in range(-4, 2)]}),
         1,
     ),

@@ -1043,3 +1043,62 @@ def test_a_column_named_twice_in_a_row_that_is_not_sorted(likelihood: str) -> No
     assert np.array_equal(ours.feature_count_, theirs.feature_count_)
     assert np.array_equal(ours.predict_proba(X), theirs.predict_proba(merged))
     assert X.nnz == 4  # the caller's matrix is as it was
+
+
+# ---- what is read quickly
+
+
+def test_a_scorer_keeps_its_counts_while_the_learner_counts_on():
+    counting = Counting(Settings(rule="naive-bayes"), features=2, classes=2)
+    block = Block.of(np.array([[3.0, 1], [1, 2]]), np.array([0, 1]))
+    counting.learn(block)
+    before = counting.scorer()
+    twin = counting.with_settings(Settings(rule="naive-bayes", k=2))
+    counting.learn(block)
+    twin.learn(block)
+    assert before.events.counts.tolist() == [[3, 1], [1, 2]]
+    for learner in (counting, twin):
+        assert learner.scorer().events.counts.tolist() == [[6, 2], [2, 4]]
+
+
+@pytest.mark.parametrize("kind", ["multinomial", "bernoulli"])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("alpha", [0.5, 0])
+def test_stored_zeros_and_events_of_no_class_change_no_bit(kind: Any, classes: int, alpha: float):
+    random = np.random.default_rng(0)
+    counts = random.poisson(0.7, (60, 40)).astype(float)
+    counts[:, 7] = 0  # an event that occurs in no class: without smoothing it is ignored
+    labels = np.arange(60) % classes
+    model = NaiveBayes(kind, alpha=alpha).fit(counts, labels)
+    tested = counts.copy()
+    tested[:, 7] = 3
+    sparse = scipy.sparse.csr_array(tested)
+    full = scipy.sparse.csr_array((tested.ravel(), np.tile(np.arange(40), 60), np.arange(0, 2401, 40)), (60, 40))
+    assert full.nnz > sparse.nnz
+    expected = model.predict_joint_log_proba(sparse)
+    for rows in (full, tested):
+        assert np.array_equal(model.predict_joint_log_proba(rows), expected)
+        assert np.array_equal(
+            model._counting().scores(model._rows(rows)), model._counting().scores(model._rows(sparse))
+        )
+
+
+@pytest.mark.parametrize("rows", [1, 7, 8, 9, 50])
+def test_sums_of_numbers_are_exact_for_any_number_of_rows(rows: int):
+    values = np.random.default_rng(rows).normal(size=(rows, 3)).astype(np.float32)
+    events = Events.none(one_group("gaussian", 3), 3, 1)
+    events.add(Block.of(values, np.zeros(rows, int)))
+    for number, sums in enumerate(events.numbers[:, :, 0].tolist()):
+        exact = [Fraction(float(value)) for value in values[:, number]]
+        assert sums[0] == rows
+        assert Fraction(sums[1]) + Fraction(sums[2]) == sum(exact)
+        assert Fraction(sums[3]) + Fraction(sums[4]) == sum(one * one for one in exact)
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_know_their_least_value(form: Any, dtype: Any):
+    values = np.random.default_rng(0).normal(size=(5, 13)).astype(dtype)
+    labels = np.zeros(5, int)
+    assert Block.of(form(values), labels).rows.least == values.min()
+    assert Block.of(form(abs(values)), labels).rows.least == 0

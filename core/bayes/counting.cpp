@@ -46,7 +46,7 @@ class number_adder {
         if (numbers == 0 || rows.empty()) return;
         if (planes[y].empty()) planes[y].resize(number_planes * numbers);
         std::size_t i = 0;
-        for (; i + 4 <= rows.size(); i += 4) add_once(rows.subspan(i).template first<4>(), planes[y].data());
+        for (; i + 8 <= rows.size(); i += 8) add_once(rows.subspan(i).template first<8>(), planes[y].data());
         for (; i < rows.size(); ++i) add_once(rows.subspan(i).template first<1>(), planes[y].data());
     }
 
@@ -69,40 +69,45 @@ class number_adder {
         for (std::size_t n = 0; n < numbers; ++n)
             (number_sums::read(at + n, numbers) + weighted(number_sums::of(values[n]), n)).write(at + n, numbers);
     }
-    // The same bits with fewer additions: a single value, and the square of a 32-bit float, have no second double.
+    // With fewer additions: rows are added to each other first, and what is lost by rounding is kept.
     template <std::size_t count>
     void add_once(std::span<const T* const, count> rows, double* __restrict at) {
         const T* values[count];
         for (std::size_t i = 0; i < count; ++i) values[i] = rows[i];
-        for (std::size_t n = 0; n < numbers; ++n) {
-            number_sums sums = number_sums::read(at + n, numbers);
-            for (std::size_t i = 0; i < count; ++i) {
-                const number_sums one = number_sums::of(values[i][n]);
-                sums.weight += 1;
-                sums.sum = sums.sum + one.sum.high;
-                sums.squares = sizeof(T) == 4 ? sums.squares + one.squares.high : sums.squares + one.squares;
-            }
-            sums.write(at + n, numbers);
+        for (std::size_t n = 0; n < numbers; ++n)
+            (number_sums::read(at + n, numbers) + sums_of<0, count>(values, n)).write(at + n, numbers);
+    }
+    // The sums of some rows, of which the second double may overlap the first.
+    template <std::size_t first, std::size_t count>
+    MARKONE_INLINE static number_sums sums_of(const T* const* values, std::size_t n) {
+        if constexpr (count == 1) {
+            return number_sums::of(values[first][n]);
+        } else {
+            const number_sums a = sums_of<first, count / 2>(values, n);
+            const number_sums b = sums_of<first + count / 2, count / 2>(values, n);
+            return {a.weight + b.weight, add_loosely(a.sum, b.sum), add_loosely(a.squares, b.squares)};
         }
+    }
+    MARKONE_INLINE static twofold add_loosely(twofold a, twofold b) {
+        const twofold sum = add_exactly(a.high, b.high);
+        return {sum.high, sum.low + (a.low + b.low)};
     }
 
     const std::size_t numbers;
     std::vector<std::vector<double>> planes;
 };
 
-// Calls use(feature, value) for each value of a row that is not 0, and ahead(feature) some values earlier. Values that
-// are prefetched may belong to the next row, up to `last`.
+// Calls use(feature, value) for each value of a row, and ahead(feature) some values earlier. Values that are prefetched
+// may belong to the next row, up to `last`.
 template <class T, class Ahead, class Use>
 MARKONE_INLINE void each_value(sparse_row<T> x, const std::uint32_t* last, Ahead ahead, Use use) {
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        if (x.index + i + values_ahead < last) ahead(std::size_t{x.index[i + values_ahead]});
-        if (x.value(i) != 0) use(x.feature(i), x.value(i));
+    const std::size_t known = static_cast<std::size_t>(last - x.index);
+    const std::size_t with_next = std::min(x.size(), known - std::min(known, values_ahead));
+    for (std::size_t i = 0; i < with_next; ++i) {
+        ahead(std::size_t{x.index[i + values_ahead]});
+        use(x.feature(i), x.value(i));
     }
-}
-template <class T, class Ahead, class Use>
-MARKONE_INLINE void each_value(dense_row<T> x, const std::uint32_t*, Ahead, Use use) {
-    for (std::size_t i = 0; i < x.size(); ++i)
-        if (x.value(i) != 0) use(i, x.value(i));
+    for (std::size_t i = with_next; i < x.size(); ++i) use(x.feature(i), x.value(i));
 }
 template <class T>
 const std::uint32_t* last_index(const sparse_rows<T>& rows) {
@@ -147,7 +152,7 @@ class counts_of_class {
     table<double> plane;
 };
 
-// Adds an event for each value of a row to counts that are `step` apart.
+// Adds an event for each value of a row to counts that are `step` apart. A value of 0 adds 0.
 template <class T, class Times>
 MARKONE_INLINE void count_row(sparse_row<T> x, const std::uint32_t* last, double* at, std::size_t step, double h,
                               Times times) {
@@ -161,9 +166,9 @@ MARKONE_INLINE void count_row(dense_row<T> x, const std::uint32_t*, double* at_f
     const T* const __restrict values = x.values;
     double* const __restrict at = at_first;
     if (step == 1)
-        for (std::size_t f = 0; f < x.size(); ++f) at[f] += values[f] != 0 ? h * times(values[f]) : 0.0;
+        for (std::size_t f = 0; f < x.size(); ++f) at[f] += h * times(values[f]);
     else
-        for (std::size_t f = 0; f < x.size(); ++f) at[f * step] += values[f] != 0 ? h * times(values[f]) : 0.0;
+        for (std::size_t f = 0; f < x.size(); ++f) at[f * step] += h * times(values[f]);
 }
 
 // Events of one kind. If there are many rows, those of one class are counted after those of another.
@@ -203,7 +208,7 @@ double count(const event_counts& to, const Rows& rows, const visits& which) {
     if (only != nullptr && only->kind != likelihood::gaussian)
         return only->kind == likelihood::multinomial
                    ? count_events<T>(to, rows, which, [](T value) { return static_cast<double>(value); })
-                   : count_events<T>(to, rows, which, [](T) { return 1.0; });
+                   : count_events<T>(to, rows, which, [](T value) { return value != 0 ? 1.0 : 0.0; });
     number_adder<T> numbers(to.groups.numbers, to.classes);
     double importance = 0;
     if constexpr (std::is_same_v<Rows, dense_rows<T>>)
@@ -251,6 +256,37 @@ void add_numbers(const event_tables& by, const T* values, const std::uint8_t* mi
     }
 }
 
+// The values of a dense row that are not 0, as a sparse row.
+template <class T>
+class thin_rows {
+  public:
+    explicit thin_rows(std::size_t width) : features(width), values(width) {}
+
+    sparse_row<T> of(dense_row<T> x) {
+        std::size_t found = 0;
+        for (std::size_t f = 0; f < x.size(); ++f) {  // without a branch, which would often be guessed wrongly
+            features[found] = static_cast<std::uint32_t>(f);
+            values[found] = x.value(f);
+            found += x.value(f) != 0;
+        }
+        return {features.data(), values.data(), found};
+    }
+
+  private:
+    std::vector<std::uint32_t> features;
+    std::vector<T> values;
+};
+
+// Adds the logarithms of a row's events to the scores, with `add(logarithms of the feature, times)`.
+template <class T, class Times, class Add>
+MARKONE_INLINE void add_row(const event_tables& by, sparse_row<T> x, const std::uint32_t* last, Times times, Add add) {
+    const double* const logs = by.logs.data();
+    const std::size_t stride = by.stride;
+    each_value(
+        x, last, [&](std::size_t feature) { prefetch_lines(logs + feature * stride, stride); },
+        [&](std::size_t feature, T value) { add(logs + feature * stride, times(value)); });
+}
+
 template <class T, class Rows>
 void score(const event_tables& by, const Rows& rows, double* out) {
     if (rows.width() > by.groups.features) throw std::invalid_argument("rows are wider than the counts");
@@ -266,18 +302,29 @@ void score(const event_tables& by, const Rows& rows, double* out) {
         }
     };
     if (only != nullptr && only->kind != likelihood::gaussian) {
-        const std::uint32_t* const last = last_index(rows);
+        const auto add_all = [&](auto times, auto add) {
+            if constexpr (std::is_same_v<Rows, dense_rows<T>>) {
+                thin_rows<T> thin(rows.width());
+                each_row([&](dense_row<T> x) {
+                    const sparse_row<T> found = thin.of(x);
+                    add_row(by, found, found.index + found.size(), times, add);
+                });
+            } else {
+                each_row([&](sparse_row<T> x) { add_row(by, x, last_index(rows), times, add); });
+            }
+        };
         const auto add_as = [&](auto times) {
-            each_row([&](const auto& x) {
-                each_value(
-                    x, last, [&](std::size_t feature) { prefetch(logs + feature * stride); },
-                    [&](std::size_t feature, T value) { scores.add(logs + feature * stride, times(value)); });
-            });
+            if (by.odds)
+                add_all(times, [&](const double* log, double some) { scores.add_odds(*log, some); });
+            else if (by.ignores_some)
+                add_all(times, [&](const double* log, double some) { scores.add(log, some); });
+            else
+                add_all(times, [&](const double* log, double some) { scores.add_certain(log, some); });
         };
         if (only->kind == likelihood::multinomial)
             add_as([](T value) { return static_cast<double>(value); });
         else
-            add_as([](T) { return 1.0; });
+            add_as([](T value) { return value != 0 ? 1.0 : 0.0; });
         return;
     }
     if constexpr (std::is_same_v<Rows, dense_rows<T>>)

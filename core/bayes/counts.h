@@ -227,9 +227,9 @@ struct unusable {
 };
 
 // Finds the first value that is not a number of occurrences, or is too large for sums, in all rows or in those of an
-// order.
+// order. The rows are only looked at if the range of their values contains such a value.
 template <class T, class Rows>
-std::optional<unusable> find_unusable(const event_groups& groups, const Rows& rows,
+std::optional<unusable> find_unusable(const event_groups& groups, const Rows& rows, value_range<T> range,
                                       const std::optional<std::span<const std::int64_t>>& order, double largest) {
     const auto is_summed = [](const event_group& group) {
         return group.kind == likelihood::multinomial || group.kind == likelihood::gaussian;
@@ -239,6 +239,7 @@ std::optional<unusable> find_unusable(const event_groups& groups, const Rows& ro
                                        [](const event_group& group) { return group.kind == likelihood::multinomial; });
     const T most = static_cast<T>(std::min(largest, static_cast<double>(std::numeric_limits<T>::max())));
     const T least = has_words ? 0 : -most;
+    if (range.least >= least && range.most <= most) return std::nullopt;
     for (std::size_t visit = 0; visit < (order ? order->size() : rows.size()); ++visit) {
         const std::size_t row = order ? static_cast<std::size_t>(read_once((*order)[visit])) : visit;
         if (row >= rows.size()) throw std::invalid_argument("the order names a row that is not there");
@@ -491,16 +492,27 @@ class row_scores {
         std::fill(of_numbers.begin(), of_numbers.end(), 0.0);
         events = 0;
     }
-    // Ignored events use no partial sum, so that scores are the same without them.
+    // Ignored events, and events that do not occur, use no partial sum, so that scores are the same without them.
     MARKONE_INLINE void add(const double* log, double times) {
-        if (log[0] == 0 && std::all_of(log, log + stride, [](double one) { return one == 0; })) return;
-        double* const __restrict to = part.data() + (events++ % lanes()) * stride;
-        if (stride == 1) {
-            to[0] += times * log[0];
-            return;
-        }
+        if (stride == 1)
+            add_odds(*log, times);
+        else if (!is_ignored(log, stride))
+            add_certain(log, times);
+    }
+    // The same for odds, without a branch.
+    MARKONE_INLINE void add_odds(double log, double times) {
+        part[events % 8] += times * log;
+        events += (log != 0) & (times != 0);
+    }
+    // The same for all classes, for an event that is not ignored.
+    MARKONE_INLINE void add_certain(const double* __restrict log, double times) {
+        double* const __restrict to = part.data() + events % 2 * stride;
         for (std::size_t k = 0; k < stride; k += 4)
             for (std::size_t lane = 0; lane < 4; ++lane) to[k + lane] += times * log[k + lane];
+        events += times != 0;
+    }
+    static bool is_ignored(const double* log, std::size_t stride) {
+        return std::all_of(log, log + stride, [](double one) { return one == 0; });
     }
 
     // If all classes are impossible, the prior decides.
@@ -551,6 +563,7 @@ class event_tables {
     const bool odds;
     const std::size_t stride;
     table<double> logs;                   // features × stride
+    bool ignores_some = false;            // whether all logarithms of some feature are 0
     std::vector<std::int8_t> impossible;  // features × classes; empty if every event is possible
     std::vector<class_start> starts;      // by class
     std::vector<double> totals;           // groups × classes: the number of events
@@ -636,6 +649,7 @@ class event_tables {
             logs[f] = log(1) - log(0);
         else
             for (std::size_t k = 0; k < classes; ++k) logs[f * stride + k] = log(k);
+        ignores_some |= row_scores::is_ignored(logs.data() + f * stride, stride);
         for (std::size_t k = 0; k < classes; ++k)
             if (const std::int32_t mark = is_impossible(k); mark != 0) {
                 if (impossible.empty()) impossible.resize(groups.features * classes);

@@ -13,10 +13,30 @@
 
 namespace markone::MARKONE_LEVEL {
 
+// The range of values, and the sum of their products with 0: 0 times infinity and 0 times nan are nan, and nan stays in
+// the sum.
 template <class T>
-void check_finite(std::span<const T> values) {
-    // 0 times infinity and 0 times nan are nan, and nan stays in the sum.
-    if (sum<32, T>(values.size(), [&](std::size_t i) { return values[i] * 0; }) != 0) throw not_finite();
+T find_range(std::span<const T> values, value_range<T>& range) {
+    constexpr std::size_t lanes = 32;
+    T least[lanes] = {}, most[lanes] = {}, products[lanes] = {};
+    const auto take = [&](T value, std::size_t lane) {
+        least[lane] = value < least[lane] ? value : least[lane];
+        most[lane] = value > most[lane] ? value : most[lane];
+        products[lane] += value * 0;
+    };
+    std::size_t i = 0;
+    for (; i + lanes <= values.size(); i += lanes)
+        for (std::size_t lane = 0; lane < lanes; ++lane) take(values[i + lane], lane);
+    for (std::size_t lane = 0; i < values.size(); ++i, ++lane) take(values[i], lane);
+    range = {*std::min_element(least, least + lanes), *std::max_element(most, most + lanes)};
+    return fold(products);
+}
+
+template <class T>
+void check_values(std::span<const T> values, value_range<T>* range) {
+    const T products = range != nullptr ? find_range(values, *range)
+                                        : sum<32, T>(values.size(), [&](std::size_t i) { return values[i] * 0; });
+    if (products != 0) throw not_finite();
 }
 
 // Rows whose features are in order, as most are, do not name any twice.
@@ -77,16 +97,16 @@ bool write_counts(std::span<const T> values, std::uint8_t* out) {
 }
 
 template <class T>
-void check_sparse(const sparse_rows<T>& rows) {
+void check_sparse(const sparse_rows<T>& rows, value_range<T>* range) {
     if (rows.indices.size() != rows.values.size())
         throw std::invalid_argument("the arrays of a sparse matrix do not match");
     check_places(rows);
-    check_finite(rows.values.subspan(static_cast<std::size_t>(rows.indptr.front()), rows.stored()));
+    check_values(rows.values.subspan(static_cast<std::size_t>(rows.indptr.front()), rows.stored()), range);
 }
 
 template <class T>
-void check_dense(const dense_rows<T>& rows) {
-    check_finite(std::span<const T>(rows.values, rows.stored()));
+void check_dense(const dense_rows<T>& rows, value_range<T>* range) {
+    check_values(std::span<const T>(rows.values, rows.stored()), range);
 }
 
 template <class T, class Rows>

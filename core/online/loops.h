@@ -95,8 +95,8 @@ class kept_learner {
 
 template <class T>
 struct loops {
-    void (*check_sparse)(const sparse_rows<T>&);
-    void (*check_dense)(const dense_rows<T>&);
+    void (*check_sparse)(const sparse_rows<T>&, value_range<T>*);
+    void (*check_dense)(const dense_rows<T>&, value_range<T>*);
     bool (*names_twice)(const sparse_rows<T>&);
     bool (*write_counts)(std::span<const T>, std::uint8_t*);
     tally (*learn_sparse)(state<T>&, const sparse_rows<T>&, const visits&);
@@ -111,14 +111,15 @@ struct loops {
 template <class T>
 const loops<T>& fastest_loops();
 
-// What every other loop relies on: no row reaches outside its arrays or its width, and every value is finite.
+// What every other loop relies on: no row reaches outside its arrays or its width, and every value is finite. Also
+// finds the range of the values, if it is wanted.
 template <class T>
-void check(const sparse_rows<T>& rows) {
-    fastest_loops<T>().check_sparse(rows);
+void check(const sparse_rows<T>& rows, value_range<T>* range = nullptr) {
+    fastest_loops<T>().check_sparse(rows, range);
 }
 template <class T>
-void check(const dense_rows<T>& rows) {
-    fastest_loops<T>().check_dense(rows);
+void check(const dense_rows<T>& rows, value_range<T>* range = nullptr) {
+    fastest_loops<T>().check_dense(rows, range);
 }
 
 // Whether some row names a feature twice. Its scores are right, but its length is not.

@@ -88,7 +88,7 @@ void bind_uses(nb::class_<event_groups>& groups_class, nb::class_<event_tables>&
                 std::optional<unusable> found;
                 {
                     nb::gil_scoped_release unlocked;
-                    found = find_unusable<T>(self, block.rows, view_of(order), largest);
+                    found = find_unusable<T>(self, block.rows, block.range, view_of(order), largest);
                 }
                 return found ? nb::object(nb::make_tuple(found->row, found->feature, found->value)) : nb::none();
             },

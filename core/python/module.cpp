@@ -292,6 +292,7 @@ void bind_blocks(nb::module_& m, const std::string& bits) {
     sparse_class.def("__len__", [](const sparse_block<T>& self) { return self.rows.size(); })
         .def_prop_ro("width", [](const sparse_block<T>& self) { return self.rows.width(); })
         .def_prop_ro("stored", [](const sparse_block<T>& self) { return self.rows.stored(); })
+        .def_prop_ro("least", [](const sparse_block<T>& self) { return self.range.least; })
         .def("pack_counts",
              [](const sparse_block<T>& self) {
                  nb::gil_scoped_release unlocked;
@@ -318,7 +319,8 @@ void bind_blocks(nb::module_& m, const std::string& bits) {
         .def(nb::init<array<T, 2>>(), "values"_a.noconvert())
         .def("__len__", [](const dense_block<T>& self) { return self.rows.size(); })
         .def_prop_ro("width", [](const dense_block<T>& self) { return self.rows.width(); })
-        .def_prop_ro("stored", [](const dense_block<T>& self) { return self.rows.stored(); });
+        .def_prop_ro("stored", [](const dense_block<T>& self) { return self.rows.stored(); })
+        .def_prop_ro("least", [](const dense_block<T>& self) { return self.range.least; });
 }
 
 template <class T>

@@ -60,6 +60,7 @@ struct sparse_block {
     table<std::int64_t> starts;
     table<std::uint32_t> numbers;
     sparse_rows<T> rows;
+    value_range<T> range;
     mutable counted_values<T> counted;
 
     // Whether some row names a feature twice: looked up once, because the numbers do not change.
@@ -83,7 +84,7 @@ struct sparse_block {
             copy_numbers(indices, width);
             rows.indices = numbers;
         }
-        check(rows);
+        check(rows, &range);
     }
 
   private:
@@ -108,9 +109,10 @@ template <class T>
 struct dense_block {
     array<T, 2> values;
     dense_rows<T> rows;
+    value_range<T> range;
     explicit dense_block(array<T, 2> values) : values(values), rows{values.data(), values.shape(0), values.shape(1)} {
         nb::gil_scoped_release unlocked;
-        check(rows);
+        check(rows, &range);
     }
 };
 

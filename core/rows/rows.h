@@ -89,6 +89,12 @@ struct dense_rows {
     MARKONE_INLINE void prefetch_place(std::size_t) const {}  // is computed
 };
 
+// The smallest and the largest of the stored values of rows, and 0.
+template <class T>
+struct value_range {
+    T least = 0, most = 0;
+};
+
 // Checks that no row reaches outside its indices, and no index beyond the width.
 template <class T>
 MARKONE_INLINE void check_places(const sparse_rows<T>& rows) {

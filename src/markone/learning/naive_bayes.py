@@ -65,6 +65,8 @@ class Counting(CommonLearner):
         """What runs the tasks of partitions; by default, threads."""
         self.threads: int | None = None
         self._scorer: NaiveBayes | None = None
+        self._lent: Events | None = None
+        """The counts that a scorer reads, and that must not change any more."""
 
     @property
     def features(self) -> int:
@@ -76,7 +78,7 @@ class Counting(CommonLearner):
 
     def ready(self, block: Block) -> Block:
         """Merge repeated features of a row into one, unless all are words, whose occurrences are added up anyway."""
-        if all(group.kind == "multinomial" for group in self.events.groups) and is_positive(block.matrix):
+        if all(group.kind == "multinomial" for group in self.events.groups) and block.rows.least >= 0:
             return block
         return block.without_repeats()
 
@@ -99,14 +101,17 @@ class Counting(CommonLearner):
 
     def learn(self, block: Block, order: NDArray[np.int64] | None = None) -> Counted:
         """Count all rows of a block, or those in `order`."""
+        if self.events is self._lent:
+            self.events = self.events.copy()
         self._scorer = None
         importance = self.events.add(block, order)
         return Counted(None, len(block) if order is None else len(order), None, importance)
 
     def scorer(self) -> NaiveBayes:
-        """Return a scorer with a copy of the counts so far."""
+        """Return a scorer with the counts so far. Learning more changes a copy of them."""
         if self._scorer is None:
-            self._scorer = NaiveBayes(self.events.copy(), smoothing_of(self.settings, self.of_variance), self._priors())
+            self._lent = self.events
+            self._scorer = NaiveBayes(self.events, smoothing_of(self.settings, self.of_variance), self._priors())
         return self._scorer
 
     def _priors(self) -> Floats | None:
@@ -192,12 +197,13 @@ class Counting(CommonLearner):
 
     def __getstate__(self) -> dict[str, Any]:
         saved = self.events.save()
-        kept = {name: value for name, value in self.__dict__.items() if name not in ("events", "engine", "_scorer")}
+        own = ("events", "engine", "_scorer", "_lent")
+        kept = {name: value for name, value in self.__dict__.items() if name not in own}
         return {**kept, "facts": saved.facts, "arrays": saved.arrays, "classes": self.classes}
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
         events = Events.load(Saved(saved.pop("facts"), saved.pop("arrays")), saved.pop("classes"))
-        self.__dict__.update(saved, events=events, engine=None, _scorer=None)
+        self.__dict__.update(saved, events=events, engine=None, _scorer=None, _lent=None)
 
 
 def is_positive(matrix: Any) -> bool:
