@@ -1,11 +1,10 @@
 // Learners of two classes side by side: for each of some labels, whether a row has it.
 //
 // The weights of a feature for all labels are a line (line.h), which is fetched at once. Each label rounds as a learner
-// does that is alone (learner.h), so that its weights have the same bits. There is no penalty, and the rate is constant,
-// so that all labels share their clocks.
+// does that is alone (learner.h), so that its weights have the same bits. There is no penalty, and the rate is
+// constant, so that all labels share their clocks.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -59,8 +58,7 @@ MARKONE_NOINLINE void dot_labels(Row x, const T* weights, line<T>& out) {
     constexpr std::size_t many = 8 / line<T>::registers;
     line<T> sums[32];
     const std::size_t count = sums_of(x);
-    for (std::size_t first = 0; first < count; first += many)
-        add_some_sums(x, first, count, weights, sums + first);
+    for (std::size_t first = 0; first < count; first += many) add_some_sums(x, first, count, weights, sums + first);
     count == 8 ? fold_lines<8>(sums) : fold_lines<32>(sums);
     out = sums[0];
 }
@@ -96,7 +94,8 @@ class label_learner {
 
   private:
     using whole = whole_like<T>;
-    static constexpr std::size_t lanes = line<T>::lanes, width = line<T>::width, rows_ahead = 4;
+    static constexpr std::size_t lanes = line<T>::lanes, width = line<T>::width;
+    static constexpr std::size_t rows_ahead = 4, few = 2;
     static_assert(lanes == labels_together<T>);
 
     MARKONE_INLINE whole_line<T> answers(std::uint32_t bits) const {
@@ -162,15 +161,39 @@ class label_learner {
     MARKONE_NOINLINE void move(Row x, const line<T>& factor, double now) {
         alignas(line<T>) T factors[lanes];
         std::memcpy(factors, factor.part, sizeof factors);
-        if (how.bias) nudge(at.bias.v.data(), at.bias.u.data(), factors, 1, now);
-        for (std::size_t i = 0; i < x.size(); ++i) {
-            const std::size_t first = x.feature(i) * lanes;
-            nudge(at.weight.v.data() + first, at.weight.u.data() + first, factors, x.value(i), now);
+        std::size_t moving[lanes], count = 0;
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+            moving[count] = lane;
+            count += factors[lane] != 0;
+        }
+        if (how.bias) nudge_all(at.bias.v.data(), at.bias.u.data(), factors, 1, now);
+        if (count > few) {
+            each_feature(x, [&](T* v, double* u, T value) { nudge_all(v, u, factors, value, now); });
+            return;
+        }
+        for (std::size_t i = 0; i < count; ++i) {  // touches less memory
+            const std::size_t lane = moving[i];
+            const T by = factors[lane];
+            each_feature(x, [&](T* v, double* u, T value) {
+                const T before = v[lane], after = before + by * value;
+                v[lane] = after;
+                if (how.average) u[lane] += now * (static_cast<double>(after) - static_cast<double>(before));
+            });
         }
     }
 
-    MARKONE_INLINE void nudge(T* __restrict v, double* __restrict u, const T* __restrict factors, T value,
-                              double when) const {
+    template <class Row, class Use>
+    MARKONE_INLINE void each_feature(Row x, Use use) const {
+        T* const v = at.weight.v.data();
+        double* const u = at.weight.u.data();  // null without averaging
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            const std::size_t first = x.feature(i) * lanes;
+            use(v + first, how.average ? u + first : u, x.value(i));
+        }
+    }
+
+    MARKONE_INLINE void nudge_all(T* __restrict v, double* __restrict u, const T* __restrict factors, T value,
+                                  double when) const {
         alignas(line<T>) T before[lanes], after[lanes];
         std::memcpy(before, v, sizeof before);
         for (std::size_t lane = 0; lane < lanes; ++lane) after[lane] = before[lane] + factors[lane] * value;

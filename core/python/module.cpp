@@ -271,8 +271,7 @@ void bind_uses(nb::class_<shared_state<T>>& learner_class, nb::class_<weights<T>
     learner_class.def("learn_noting", &learn_noting<T, Block>, "rows"_a, "labels"_a.noconvert(),
                       "importance"_a.noconvert().none() = nb::none(), "order"_a.noconvert().none() = nb::none());
     learner_class.def("learn_labels", &learn_label_sets<T, Block>, "rows"_a, "labels"_a.noconvert(),
-                      "importance"_a.noconvert().none(), "order"_a.noconvert().none(), "sets"_a.noconvert(),
-                      "count"_a);
+                      "importance"_a.noconvert().none(), "order"_a.noconvert().none(), "sets"_a.noconvert(), "count"_a);
     weights_class.def(
         "scores",
         [](const weights<T>& self, const Block& block) {
