@@ -231,6 +231,7 @@ class replicas_by final : public common_replicas<T> {
         }
         MARKONE_INLINE T norm2() const { return by.of_all.facts[row].norm2; }
         MARKONE_INLINE static answer always(bool yes) { return answer(yes ? -1 : 0); }
+        MARKONE_INLINE static answer positive(std::size_t y) { return always(y == 1); }
         MARKONE_INLINE static place place_of(std::size_t k) { return place(static_cast<whole_like<T>>(k)); }
         MARKONE_INLINE static void note(const answer&, const line<T>&) {}
         MARKONE_INLINE bool keep(line<T>& pull) const {

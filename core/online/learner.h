@@ -241,6 +241,7 @@ class learner : mover<T> {
         }
         MARKONE_INLINE T norm2() const { return length2(x) + static_cast<T>(by.how.bias); }
         MARKONE_INLINE static bool always(bool yes) { return yes; }
+        MARKONE_INLINE static bool positive(std::size_t y) { return y == 1; }
         MARKONE_INLINE static std::size_t place_of(std::size_t k) { return k; }
         MARKONE_INLINE void note(bool wrong, T margin) const {
             seen.mistakes += wrong;

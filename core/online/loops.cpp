@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "online/label_learner.h"
 #include "online/learner.h"
 #include "online/rules.h"
 #include "rows/arithmetic.h"
@@ -110,15 +111,25 @@ void check_dense(const dense_rows<T>& rows, value_range<T>* range) {
 }
 
 template <class T, class Rows>
-void check_learning(const state<T>& at, const Rows& rows, const visits& which) {
+void check_learning(const state<T>& at, const Rows& rows, const visits& which, std::size_t classes) {
     if (rows.width() > at.features) throw std::invalid_argument("rows are wider than the weights");
-    check(which, rows.size(), at.classes);
+    check(which, rows.size(), classes);
 }
 
 template <class T, class Rows>
 tally learn(state<T>& at, const Rows& rows, const visits& which) {
-    check_learning(at, rows, which);
+    check_learning(at, rows, which, at.classes);
     return rules::with_rule<T>(at.how, [&](const auto& rule) { return learner(at, rule).learn(rows, which); });
+}
+
+template <class T, class Rows>
+tally learn_labels(state<T>& at, const Rows& rows, const visits& which, const label_sets& sets) {
+    const bool plain = at.how.penalty == penalty::none && at.how.schedule == schedule::constant;
+    if (!plain || at.classes != labels_together<T> || sets.labels > at.classes)
+        throw std::invalid_argument("this learner cannot have several labels");
+    check_learning(at, rows, which, sets.bits.size());
+    return rules::with_rule<T>(at.how,
+                               [&](const auto& rule) { return label_learner(at, rule, sets).learn(rows, which); });
 }
 
 template <class T, class Rule, class Rows>
@@ -140,7 +151,7 @@ class kept_learner_by final : public kept_learner<T> {
 
 template <class T, class Rows>
 std::unique_ptr<kept_learner<T>> keep(state<T>& at, const Rows& rows, const visits& which) {
-    check_learning(at, rows, which);
+    check_learning(at, rows, which, at.classes);
     std::unique_ptr<kept_learner<T>> made;
     rules::with_rule<T>(at.how, [&]<class Rule>(const Rule& rule) {
         made = std::make_unique<kept_learner_by<T, Rule, Rows>>(at, rule, rows, which);
@@ -165,10 +176,20 @@ void score(const weights<T>& by, const Rows& rows, T* out) {
 }
 
 template <class T>
-extern const loops<T> all = {check_sparse<T>,          check_dense<T>,           names_twice<T>,
-                             write_counts<T>,          learn<T, sparse_rows<T>>, learn<T, counted_rows<T>>,
-                             learn<T, dense_rows<T>>,  keep<T, sparse_rows<T>>,  keep<T, dense_rows<T>>,
-                             score<T, sparse_rows<T>>, score<T, dense_rows<T>>};
+extern const loops<T> all = {check_sparse<T>,
+                             check_dense<T>,
+                             names_twice<T>,
+                             write_counts<T>,
+                             learn<T, sparse_rows<T>>,
+                             learn<T, counted_rows<T>>,
+                             learn<T, dense_rows<T>>,
+                             learn_labels<T, sparse_rows<T>>,
+                             learn_labels<T, counted_rows<T>>,
+                             learn_labels<T, dense_rows<T>>,
+                             keep<T, sparse_rows<T>>,
+                             keep<T, dense_rows<T>>,
+                             score<T, sparse_rows<T>>,
+                             score<T, dense_rows<T>>};
 
 const loops<float>& loops32() {
     return all<float>;

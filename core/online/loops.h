@@ -48,6 +48,17 @@ struct visits {
     MARKONE_INLINE double importance_of(std::size_t row) const { return importance ? (*importance)[row] : 1; }
 };
 
+// How many labels a learner of labels has, as many as a line of the cache has numbers (label_learner.h). Its state is
+// that of as many classes.
+template <class T>
+inline constexpr std::size_t labels_together = table_allocator<T>::cache_line / sizeof(T);
+
+// For each set of labels, which of `labels` labels are in it, as bits. The label of a row is the number of its set.
+struct label_sets {
+    std::span<const std::uint32_t> bits;
+    std::size_t labels;
+};
+
 // What happened on the way.
 struct tally {
     std::int64_t visits = 0;
@@ -102,6 +113,9 @@ struct loops {
     tally (*learn_sparse)(state<T>&, const sparse_rows<T>&, const visits&);
     tally (*learn_counted)(state<T>&, const counted_rows<T>&, const visits&);
     tally (*learn_dense)(state<T>&, const dense_rows<T>&, const visits&);
+    tally (*learn_labels_sparse)(state<T>&, const sparse_rows<T>&, const visits&, const label_sets&);
+    tally (*learn_labels_counted)(state<T>&, const counted_rows<T>&, const visits&, const label_sets&);
+    tally (*learn_labels_dense)(state<T>&, const dense_rows<T>&, const visits&, const label_sets&);
     std::unique_ptr<kept_learner<T>> (*keep_sparse)(state<T>&, const sparse_rows<T>&, const visits&);
     std::unique_ptr<kept_learner<T>> (*keep_dense)(state<T>&, const dense_rows<T>&, const visits&);
     void (*score_sparse)(const weights<T>&, const sparse_rows<T>&, T* out);
@@ -146,6 +160,20 @@ tally learn(state<T>& at, const counted_rows<T>& rows, const visits& which) {
 template <class T>
 tally learn(state<T>& at, const dense_rows<T>& rows, const visits& which) {
     return fastest_loops<T>().learn_dense(at, rows, which);
+}
+
+// The same for some labels side by side. Mistakes, updates and losses are the sums over the labels.
+template <class T>
+tally learn_labels(state<T>& at, const sparse_rows<T>& rows, const visits& which, const label_sets& sets) {
+    return fastest_loops<T>().learn_labels_sparse(at, rows, which, sets);
+}
+template <class T>
+tally learn_labels(state<T>& at, const counted_rows<T>& rows, const visits& which, const label_sets& sets) {
+    return fastest_loops<T>().learn_labels_counted(at, rows, which, sets);
+}
+template <class T>
+tally learn_labels(state<T>& at, const dense_rows<T>& rows, const visits& which, const label_sets& sets) {
+    return fastest_loops<T>().learn_labels_dense(at, rows, which, sets);
 }
 
 // The state, the rows and what the visits point to must live as long as what is returned; the visits' order is not

@@ -1,12 +1,13 @@
 // One step of every online rule: what a row's scores are, whether they are wrong, and how the weights then move.
 //
 // It is written once, for one run and for many side by side. A run says what its numbers are and does what depends on
-// where its weights are. learner.h has the run whose number is a scalar and whose answers are true or false, and
-// replicas.cpp the runs whose number is a line, with an entry for each of them. A run has
+// where its weights are. learner.h has the run whose number is a scalar and whose answers are true or false; in
+// replicas.cpp and label_learner.h the number is a line, with an entry for each of many runs. A run has
 //   number, answer, place      types: a score, a yes or no, the number of a class (made by place_of)
 //   score(), scores()          of the row by one weight vector, or by one for each class
 //   norm2()                    the squared length of the row, with the bias's 1
 //   always(yes)                the same answer for all runs
+//   positive(y)                whether a row of class y is of the second class
 //   note(wrong, margin)        notes whether it was a mistake
 //   add_loss(loss)             adds up the loss, where `counts_loss` says that somebody wants to know it
 //   keep(pull)                 whether anybody moves; sets to 0 what pulls nobody
@@ -71,14 +72,15 @@ MARKONE_INLINE typename Run::number pull_of(const Rule& rule, Run& run, const vi
 template <class Rule, class Run>
 MARKONE_INLINE bool step_binary(const Rule& rule, Run& run, const visit& now, tie ties) {
     using T = typename Rule::scalar;
-    const bool positive = now.y == 1;
-    const T sign = positive ? 1 : -1;
-    const typename Run::number margin = sign * run.score();
-    const typename Run::answer wrong = is_mistake(run, ties, margin, run.always(positive));
+    using number = typename Run::number;
+    const typename Run::answer positive = run.positive(now.y);
+    const number sign = choose(positive, number(1), number(-1));
+    const number margin = sign * run.score();
+    const typename Run::answer wrong = is_mistake(run, ties, margin, positive);
     run.note(wrong, margin);
-    typename Run::number pull = pull_of<1>(rule, run, now, margin, wrong);
+    number pull = pull_of<1>(rule, run, now, margin, wrong);
     if (!run.keep(pull)) return false;
-    run.move(sign * static_cast<T>(now.rate) * pull);
+    run.move(sign * number(static_cast<T>(now.rate)) * pull);
     return true;
 }
 

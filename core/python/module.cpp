@@ -211,17 +211,37 @@ using label_array = array<std::int32_t, 1>;
 using importance_array = std::optional<array<double, 1>>;
 using order_array = std::optional<array<std::int64_t, 1>>;
 
+visits visits_of(const label_array& labels, const importance_array& importance, const order_array& order) {
+    visits which{view(labels), {}, {}};
+    if (importance) which.importance = view(*importance);
+    if (order) which.order = view(*order);
+    return which;
+}
+
 template <class T, class Block>
 tally learn_block(shared_state<T>& self, const Block& block, const label_array& labels,
                   const importance_array& importance, const order_array& order, std::vector<mistake>* noted) {
     nb::gil_scoped_release unlocked;
     const std::lock_guard guard(self.busy);
-    visits which{view(labels), {}, {}, noted};
-    if (importance) which.importance = view(*importance);
-    if (order) which.order = view(*order);
+    visits which = visits_of(labels, importance, order);
+    which.noted = noted;
     if constexpr (requires { block.counted; })
         if (const auto counted = block.counted.rows(block.rows)) return learn(self, *counted, which);
     return learn(self, block.rows, which);
+}
+
+// The labels of the rows are numbers of sets.
+template <class T, class Block>
+tally learn_label_sets(shared_state<T>& self, const Block& block, const label_array& labels,
+                       const importance_array& importance, const order_array& order,
+                       const array<std::uint32_t, 1>& sets, std::size_t count) {
+    nb::gil_scoped_release unlocked;
+    const std::lock_guard guard(self.busy);
+    const visits which = visits_of(labels, importance, order);
+    const label_sets of{view(sets), count};
+    if constexpr (requires { block.counted; })
+        if (const auto counted = block.counted.rows(block.rows)) return learn_labels(self, *counted, which, of);
+    return learn_labels(self, block.rows, which, of);
 }
 
 // The result of the visits and, for each mistake, the row and its margin before the step.
@@ -250,6 +270,8 @@ void bind_uses(nb::class_<shared_state<T>>& learner_class, nb::class_<weights<T>
         "order"_a.noconvert().none() = nb::none());
     learner_class.def("learn_noting", &learn_noting<T, Block>, "rows"_a, "labels"_a.noconvert(),
                       "importance"_a.noconvert().none() = nb::none(), "order"_a.noconvert().none() = nb::none());
+    learner_class.def("learn_labels", &learn_label_sets<T, Block>, "rows"_a, "labels"_a.noconvert(),
+                      "importance"_a.noconvert().none(), "order"_a.noconvert().none(), "sets"_a.noconvert(), "count"_a);
     weights_class.def(
         "scores",
         [](const weights<T>& self, const Block& block) {
@@ -373,6 +395,7 @@ nb::class_<shared_state<T>> bind_learner(nb::module_& m, const std::string& bits
         .def_prop_ro("features", [](const state_type& self) { return self.features; })
         .def_prop_ro("classes", [](const state_type& self) { return self.classes; })
         .def_prop_ro("time", [](const state_type& self) { return self.time; })
+        .def_prop_ro_static("labels_together", [](nb::handle) { return labels_together<T>; })
         .def(
             "grow",
             [](state_type& self, std::size_t features, std::size_t classes, const std::vector<std::size_t>& places) {

@@ -1,5 +1,5 @@
 from enum import Enum
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,6 +140,18 @@ class _Learner:
         labels: NDArray[np.int32],
         importance: NDArray[np.float64] | None = None,
         order: NDArray[np.int64] | None = None,
+    ) -> Tally: ...
+    # How many labels stand side by side; such a learner has as many classes.
+    labels_together: ClassVar[int]
+    # The labels of rows are numbers of sets. `sets` has the labels of each set as bits, of which `count` are used.
+    def learn_labels(
+        self,
+        rows: _Rows,
+        labels: NDArray[np.int32],
+        importance: NDArray[np.float64] | None,
+        order: NDArray[np.int64] | None,
+        sets: NDArray[np.uint32],
+        count: int,
     ) -> Tally: ...
     # The row of each mistake, and its margin before the step.
     def learn_noting(

@@ -396,15 +396,15 @@ def previews(batches: Iterable[Batch], which: Numbers) -> list[str]:
     wanted, start = np.unique(which), 0
     for batch in batches:
         here = wanted[(wanted >= start) & (wanted < start + len(batch))]
-        if len(here):
-            readable = {name: values for name, values in batch.columns.items() if is_readable(values)}
+        readable = {name: values for name, values in batch.columns.items() if is_readable(values)}
+        if len(here) and readable:
             some = taken(replace(batch, columns=readable), here - start)
             columns = {name: shown_values(values) for name, values in some.columns.items()}
             for i, row in enumerate(here.tolist()):
                 values = {name: column[i] for name, column in columns.items() if column[i] is not None}
                 found[row] = in_short(values, alone=len(columns) == 1)
         start += len(batch)
-    return [found[row] for row in which.tolist()]
+    return [found.get(row, "") for row in which.tolist()]
 
 
 def is_readable(column: Any) -> bool:

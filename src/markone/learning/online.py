@@ -143,13 +143,16 @@ class Linear(CommonLearner):
         if self.settings.traits.repeats and block.importance is not None:
             check_repeats(block.importance)
         try:
-            if self.listener is None:
-                return self._learner.learn(block.rows, block.labels, block.importance, order)
-            tally, rows, margins = self._learner.learn_noting(block.rows, block.labels, block.importance, order)
-            self.listener(block, rows, margins)
-            return tally
+            return self._visit(block, order)
         finally:
             self._changed()
+
+    def _visit(self, block: Block, order: NDArray[np.int64] | None) -> _core.Tally:
+        if self.listener is None:
+            return self._learner.learn(block.rows, block.labels, block.importance, order)
+        tally, rows, margins = self._learner.learn_noting(block.rows, block.labels, block.importance, order)
+        self.listener(block, rows, margins)
+        return tally
 
     def without_weights(self) -> Linear:
         """Return a new learner of the same kind."""

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,8 @@ from markone.errors import SettingsError
 from markone.learning.class_weights import weights_of_sets
 from markone.learning.examples import Examples, PartOfRows, Visits
 from markone.learning.learner import CommonLearner, Counted, Course, Learner, State, Tally
-from markone.learning.online import Linear
+from markone.learning.online import Linear, pieces
+from markone.learning.side_by_side import SideBySide, most_together
 from markone.learning.states import check_forms, need, prefixed, without_prefix
 from markone.model.scorer import LinearScorer
 from markone.model.settings import Settings, SpelledOut
@@ -34,6 +36,8 @@ Sets = NDArray[np.bool_]
 MakeLearner = Callable[[], Learner]
 GROUPS = 8
 """How many groups of labels each thread trains. A task for each label would take longer than its steps."""
+LEAST_TOGETHER = 4
+"""Fewer labels than this share of those that can stand side by side would leave most of their memory unused."""
 
 
 def learner_of_sets(
@@ -51,18 +55,15 @@ class OneLabel:
         examples: Examples,
         sets: Sets,
         label: int,
-        visits: Iterable[Visits] = (),
         weights: NDArray[np.float64] | None = None,
     ) -> None:
-        """`visits` are those of a pass that learners of several labels make together. `weights` are those of each
-        label, for the rows without it and with it."""
+        """`weights` are those of each label, for the rows without it and with it."""
         self._examples = examples
         self._labels = len(sets)
         self._classes = np.append(sets[label].astype(np.int32), np.int32(UNLABELLED))  # the last is at UNLABELLED
-        self._visits = visits
         self._weights = None if weights is None else weights[label][self._classes]
 
-    def _of_label(self, block: Block) -> Block:
+    def of_label(self, block: Block) -> Block:
         importance = self._weighted(block.labels, block.importance)
         return replace(block, labels=self._classes[block.labels], importance=importance)
 
@@ -79,8 +80,8 @@ class OneLabel:
         return self._examples.rows
 
     def visits(self, settings: Settings, epoch: int, skip: int = 0) -> Iterator[Visits]:
-        for block, order in self._visits:
-            yield self._of_label(block), order
+        for block, order in self._examples.visits(settings, epoch, skip):
+            yield self.of_label(block), order
 
     def pack_counts(self) -> None:
         self._examples.pack_counts()
@@ -89,7 +90,7 @@ class OneLabel:
         return self._examples.between_looks(columns * self._labels)
 
     def held_out(self) -> Iterator[Block]:
-        return map(self._of_label, self._examples.held_out())
+        return map(self.of_label, self._examples.held_out())
 
     def labels(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         learned, held_out = self._examples.labels()
@@ -107,7 +108,7 @@ class OneLabel:
 
     def whole(self, *, in_files: bool = False) -> Visits:
         block, rows = self._examples.whole(in_files=in_files)
-        return self._of_label(block), rows
+        return self.of_label(block), rows
 
 
 class LabelLearner(CommonLearner):
@@ -124,12 +125,12 @@ class LabelLearner(CommonLearner):
         """The weights since the last change."""
         self._of_classes: NDArray[np.float64] | None = None
 
-    def one_label(self, examples: Examples, label: int, visits: Iterable[Visits] = ()) -> OneLabel:
+    def one_label(self, examples: Examples, label: int) -> OneLabel:
         """Return the examples of one label, weighted as the settings say."""
         if self.settings.class_weight is not None and self._of_classes is None:
             numbers, importance = examples.labels()[0], examples.importance()[0]
             self._of_classes = weights_of_sets(self.settings.class_weight, self.names, self.sets, numbers, importance)
-        return OneLabel(examples, self.sets, label, visits, self._of_classes)
+        return OneLabel(examples, self.sets, label, self._of_classes)
 
     @property
     def classes(self) -> int:
@@ -173,71 +174,102 @@ class LabelsTogether(LabelLearner):
     """Learners that visit each row one after the other, before the next row is read."""
 
     def __init__(self, sets: Sets, names: list[Label], make: MakeLearner) -> None:
-        self.learners = [made for made in (make() for _ in sets) if isinstance(made, Linear)]
-        super().__init__(sets, names, self.learners[0])
+        first = make()
+        assert isinstance(first, Linear)
+        super().__init__(sets, names, first)
+        most = most_together(first.settings, first.dtype)
+        self.learners: dict[range, Linear] = {}
+        """The learners, by the labels that they learn. If only a few labels are left over, each has its own."""
+        for start in range(0, len(sets), most):
+            some = range(start, min(start + most, len(sets)))
+            if len(some) > max(1, most // LEAST_TOGETHER):
+                self.learners[some] = SideBySide(
+                    first.settings, features=first.features, sets=sets[start : some.stop], dtype=first.dtype
+                )
+                continue
+            for label in some:
+                alone = make()
+                assert isinstance(alone, Linear)
+                self.learners[range(label, label + 1)] = alone
 
     def ready(self, block: Block) -> Block:
-        return self.learners[0].ready(block)
+        return next(iter(self.learners.values())).ready(block)
 
     def begin(self, examples: Examples) -> None:
-        for label, learner in enumerate(self.learners):
-            learner.begin(self.one_label(examples, label))
+        next(iter(self.learners.values())).begin(examples)
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Tally, int]]:
         """Visit all examples in pieces. Mistakes, updates and losses are the sums over all labels."""
-        for visits in examples.visits(self.settings, epoch, skip):
-            passes: list[Iterator[tuple[Tally, int]]] = [
-                learner.learn_pass(self.one_label(examples, label, [visits]), epoch, skip)
-                for label, learner in enumerate(self.learners)
-            ]
-            del visits  # releases this window before the next one is read
-            size = -(-len(passes) // (GROUPS * self.threads))
-            groups = [passes[start : start + size] for start in range(0, len(passes), size)]
-            while pieces := [piece for found in in_order(next_pieces, groups, self.threads) for piece in found]:
+        size = examples.between_looks(self.classes)
+        labels = [*self.learners.items()]
+        most = -(-len(labels) // (GROUPS * self.threads))
+        groups = [labels[start : start + most] for start in range(0, len(labels), most)]
+        for block, order in examples.visits(self.settings, epoch, skip):
+            own = {some: self.block_of(examples, some, block) for some in self.learners}
+            for part in pieces(order, len(block) if order is None else len(order), size):
+
+                def learned(group: list[tuple[range, Linear]], part: Any = part, own: Any = own) -> list[Tally]:
+                    return [learner.learn(own[some], part) for some, learner in group]
+
+                found = [*chain.from_iterable(in_order(learned, groups, self.threads))]
                 self._snapshots.clear()
-                yield total(tally for tally, _ in pieces), pieces[0][1]
-            del passes, groups
+                yield total(found), len(block) if part is None else len(part)
+            del block, order, part, own, learned  # releases this window before the next one is read
+
+    def block_of(self, examples: Examples, some: range, block: Block) -> Block:
+        """Return the block as the learner of some labels reads it."""
+        return block if len(some) > 1 else self.one_label(examples, some.start).of_label(block)
 
     def scores(self, rows: Rows, averaged: bool | None = None) -> NDArray[Any]:
         if averaged in self._snapshots or rows.stored >= self.features:
             return super().scores(rows, averaged)
-        return np.hstack([learner.scores(rows, averaged) for learner in self.learners])  # without copying all weights
+        found = [learner.scores(rows, averaged) for learner in self.learners.values()]
+        return np.hstack(found)  # without copying all weights
 
     def grown_from(self, scorer: LinearScorer, moved: NDArray[np.int64], places: list[int]) -> LabelsTogether:
-        matrix, bias = scorer.weights.matrix(), scorer.weights.bias()
-        for label, place in enumerate(places):
-            own = _core.Weights32(np.ascontiguousarray(matrix[:, label, None]), bias[label, None].copy(), 2)
-            one = LinearScorer(own, scorer.has_probabilities)
-            self.learners[place] = self.learners[place].grown_from(one, moved, [0, 1])
+        matrix, bias = np.zeros((self.features, self.classes), self.dtype), np.zeros(self.classes, self.dtype)
+        matrix[np.ix_(moved, np.array(places))] = scorer.weights.view()
+        bias[places] = scorer.weights.bias()
+        for some, learner in self.learners.items():
+            learner.start_at(matrix[:, some.start : some.stop], bias[some.start : some.stop])
         self._snapshots.clear()
         return self
 
     def last_weights(self, averaged: bool | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
-        found = [learner.weights(averaged) for learner in self.learners]
-        return np.hstack([one.view() for one in found]), np.concatenate([one.bias() for one in found])
+        found = [(learner.weights(averaged), len(some)) for some, learner in self.learners.items()]
+        matrix = np.hstack([weights.view()[:, :count] for weights, count in found])
+        return matrix, np.concatenate([weights.bias()[:count] for weights, count in found])
 
     def norm2(self) -> float:
-        return math.fsum(learner.norm2() for learner in self.learners)
+        return math.fsum(learner.norm2() for learner in self.learners.values())
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle copies of the learners."""
-        return {**self.__dict__, "learners": [copy(learner) for learner in self.learners], "_snapshots": {}}
+        copies = {some: copy(learner) for some, learner in self.learners.items()}
+        return {**self.__dict__, "learners": copies, "_snapshots": {}}
 
     def get_state(self) -> State:
+        """Return the states of all labels, as if each had a learner of its own."""
         state: State = {}
-        for label, learner in enumerate(self.learners):
-            state |= prefixed(f"{label}.", learner.get_state())
+        for some, learner in self.learners.items():
+            states = learner.states() if isinstance(learner, SideBySide) else [learner.get_state()]
+            for label, one in zip(some, states, strict=True):
+                state |= prefixed(f"{label}.", one)
         return state
 
     def check_state(self, state: State) -> None:
         parts = [without_prefix(f"{label}.", state) for label in range(self.classes)]
         need(sum(map(len, parts)) == len(state), "it has the wrong arrays")
-        for learner, part in zip(self.learners, parts, strict=True):
-            learner.check_state(part)
+        for some, learner in self.learners.items():
+            if isinstance(learner, SideBySide):
+                learner.check_states(parts[some.start : some.stop])
+            else:
+                learner.check_state(parts[some.start])
 
     def set_state(self, state: State) -> None:
-        for label, learner in enumerate(self.learners):
-            learner.set_state(without_prefix(f"{label}.", state))
+        for some, learner in self.learners.items():
+            parts = [without_prefix(f"{label}.", state) for label in some]
+            learner.set_states(parts) if isinstance(learner, SideBySide) else learner.set_state(parts[0])
         self._snapshots.clear()
 
 
@@ -316,11 +348,6 @@ class LabelsInTurn(LabelLearner):
         self.trained = int(state["trained"][0])
         self.matrix, self.courses = state["matrix"].copy(), state["courses"].copy()
         self._snapshots.clear()
-
-
-def next_pieces(passes: list[Iterator[tuple[Tally, int]]]) -> list[tuple[Tally, int]]:
-    """Return the results of the next piece of each pass, if there are more pieces."""
-    return [piece for one in passes if (piece := next(one, None)) is not None]
 
 
 def total(tallies: Iterable[Tally]) -> Counted:

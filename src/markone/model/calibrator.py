@@ -117,7 +117,7 @@ def calibrate(scores: NDArray[Any], truth: NDArray[Any], importance: Floats | No
         return Calibrator((rounded(best_slope(scores, truth, weights)),), (), len(truth))
     own = scores[:, 0]
     targets = platt_targets(truth, weights)
-    slope = float(fitted(own[:, None], targets, weights, np.ones(1), 0.0)[0])
+    slope = float(fitted(own[None], targets, weights, np.ones(1), 0.0)[0])
     knots = knots_of(own)
     if not knots:
         return Calibrator((rounded(slope),), (), len(truth))
@@ -156,11 +156,12 @@ def knots_of(scores: Floats) -> list[float]:
 
 
 def ramps(scores: Floats, knots: list[float]) -> Floats:
-    """Return for each row how far each slope is walked from 0 to its score: the log-odds are this times the slopes."""
+    """Return for each slope how far it is walked from 0 to the score of each row: the log-odds are the sums of this
+    times the slopes."""
     edges = np.array([-math.inf, *knots, math.inf])
-    low, high = edges[:-1], edges[1:]
-    up = np.clip(np.minimum(scores[:, None], high) - np.maximum(low, 0.0), 0.0, None)
-    down = np.clip(np.minimum(high, 0.0) - np.maximum(scores[:, None], low), 0.0, None)
+    low, high = edges[:-1, None], edges[1:, None]
+    up = np.clip(np.minimum(scores, high) - np.maximum(low, 0.0), 0.0, None)
+    down = np.clip(np.minimum(high, 0.0) - np.maximum(scores, low), 0.0, None)
     found: Floats = up - down
     return found
 
@@ -173,15 +174,16 @@ def platt_targets(truth: NDArray[Any], weights: Floats) -> Floats:
 
 
 def fitted(basis: Floats, targets: Floats, weights: Floats, start: Floats, likeness: float) -> Floats:
-    """Return the slopes that maximise the likelihood, by Newton's method within bounds. The problem is convex."""
+    """Return the slopes that maximise the likelihood, by Newton's method within bounds. The problem is convex. `basis`
+    has a row for each slope."""
     slopes = start.copy()
-    unit = float(np.abs(basis).sum(axis=1).mean()) or 1.0
+    unit = float(np.abs(basis).sum(axis=0).mean()) or 1.0
     lowest = FLATTEST * start if likeness else np.full(len(start), 1e-6 / unit)
     between = np.diff(np.eye(len(start)), axis=0) * math.sqrt(likeness) / start.mean()
     curvature = (between[:, :, None] * between[:, None, :]).sum(axis=0)
 
     def log_odds(slopes: Floats) -> Floats:
-        return np.asarray((basis * slopes).sum(axis=1))
+        return np.asarray((basis * slopes[:, None]).sum(axis=0))
 
     def pull(slopes: Floats) -> Floats:
         return np.asarray((curvature * slopes).sum(axis=1))
@@ -194,9 +196,9 @@ def fitted(basis: Floats, targets: Floats, weights: Floats, start: Floats, liken
     value = cost(slopes)
     for _ in range(ROUNDS):
         p = 1 / (1 + np.exp(-np.clip(log_odds(slopes), -700, 700)))
-        gradient = (basis * (weights * (p - targets))[:, None]).sum(axis=0) + pull(slopes)
-        certain = basis * (weights * p * (1 - p))[:, None]
-        hessian = np.array([(certain * column[:, None]).sum(axis=0) for column in basis.T]) + curvature
+        gradient = (basis * (weights * (p - targets))).sum(axis=1) + pull(slopes)
+        certain = basis * (weights * p * (1 - p))
+        hessian = np.array([(certain * row).sum(axis=1) for row in basis]) + curvature
         free = (slopes > lowest) | (gradient < 0)
         if not free.any():
             break
