@@ -62,8 +62,9 @@ docs: $(INSTALLED) ## build the documentation in docs/_build/html
 	$(BIN)/python docs/make_lectures.py
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env -b html docs docs/_build/html
 
-bench: $(PEERS) ## compare with other libraries, and write benchmarks/RESULTS.md
+bench: $(PEERS) ## compare with other libraries, and write benchmarks/RESULTS.md and SERVING.md
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.serving
 
 sanitize: $(SANITIZED) ## run the tests on a core with the address and undefined-behaviour sanitizers
 	HYPOTHESIS_PROFILE=thorough $(TESTS_UNDER_SANITIZERS) tests

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.cases import Case
 from benchmarks.timing import Comparison, Outcome
@@ -22,6 +22,7 @@ PACKAGES = (
     "pandas",
     "vowpalwabbit",
     "fasttext-wheel",
+    "fastapi",
     "python-crfsuite",
     "nltk",
     "spacy",
@@ -65,6 +66,33 @@ def render(
         table(("name", "rows to learn from"), unique((case.data.name, case.data.about) for case in cases)),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+class Measured(NamedTuple):
+    """A line of a table that is measured in another way than the cases."""
+
+    what: str
+    ours: str
+    theirs: str
+    ratio: str
+    wanted: str
+
+    def __str__(self) -> str:
+        return f"{self.what}:\n  ours {self.ours}\n  theirs {self.theirs}\n  {self.ratio}, wanted {self.wanted}"
+
+
+def measurements(title: str, found: list[Measured]) -> str:
+    """Return the text of a report with one table."""
+    lines = "\n".join(f"- {fact}" for fact in facts())
+    return "\n\n".join([f"# {title}", lines, table(("what", "ours", "theirs", "ratio", "wanted"), found)]) + "\n"
+
+
+def as_times(ratio: float) -> str:
+    """
+    >>> as_times(2.345)
+    '2.3 times'
+    """
+    return f"{ratio:.1f} times"
 
 
 def how(rounds: int) -> str:

@@ -1,8 +1,8 @@
-"""Requests per second of the service beside FastAPI with scikit-learn: `python -m benchmarks.serving`, from the root.
+"""The service and the filter beside others: `python -m benchmarks.serving`, from the root, writes SERVING.md.
 
 Both servers run under uvicorn with the same event loop and parser, on one core. The client has another core. The
 servers are asked in turns, and the best turn of each counts. Then it measures how long requests take while another
-model is loaded, and how much memory four workers need.
+model is loaded, how much memory four workers need, and the filter (filters.py).
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gzip
-import io
 import json
 import os
 import pickle
@@ -31,7 +30,10 @@ import numpy as np
 
 import markone
 from benchmarks.datasets import folder as data_folder
+from benchmarks.filters import compare_filters
+from benchmarks.report import Measured, as_times, measurements
 
+RESULTS = Path(__file__).with_name("SERVING.md")
 CONNECTIONS = 16
 TEXT = (
     "This was a surprisingly good film, with a story that holds together and actors who care about it. "
@@ -68,9 +70,14 @@ class Turn:
     p50: float
     p99: float
     """In milliseconds."""
+    work: float
+    """Processor time of the server for a request, in microseconds."""
 
     def __str__(self) -> str:
-        return f"{self.requests:,.0f} requests/s, p50 {self.p50:.2f} ms, p99 {self.p99:.2f} ms"
+        return (
+            f"{self.requests:,.0f} requests/s, p50 {self.p50:.2f} ms, p99 {self.p99:.2f} ms; "
+            f"{self.work:,.0f} µs of processor time for each"
+        )
 
 
 def main() -> int:
@@ -79,20 +86,28 @@ def main() -> int:
     parser.add_argument("--turns", type=int, default=4, metavar="N", help="the turns of each server (4)")
     parser.add_argument("--only", choices=["requests", "loading", "memory", "filter"], help="one of the measurements")
     arguments = parser.parse_args()
+    found: list[Measured] = []
     with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder)
-        texts, labels = reviews()
-        model = markone.train(texts, target=labels, rule="logistic", solver="online")
-        model.save(made / "reviews.model", final=True)
-        if arguments.only in (None, "requests"):
-            compare(made, texts, labels, arguments.seconds, arguments.turns)
-        if arguments.only in (None, "loading"):
-            while_loading(made, texts, labels, arguments.seconds)
-        if arguments.only in (None, "memory"):
-            memory_of_workers(made)
-        if arguments.only in (None, "filter"):
-            compare_filters(made, model, texts, labels, arguments.turns)
+        for one in measured(Path(folder), arguments):
+            print(one, flush=True)
+            found.append(one)
+    if arguments.only is None:
+        RESULTS.write_text(measurements("The service and the filter", found), encoding="utf-8")
     return 0
+
+
+def measured(made: Path, asked: argparse.Namespace) -> Iterator[Measured]:
+    texts, labels = reviews()
+    model = markone.train(texts, target=labels, rule="logistic", solver="online")
+    model.save(made / "reviews.model", final=True)
+    if asked.only in (None, "requests"):
+        yield from compare(made, texts, labels, asked.seconds, asked.turns)
+    if asked.only in (None, "loading"):
+        yield while_loading(made, texts, labels, asked.seconds)
+    if asked.only in (None, "memory"):
+        yield memory_of_workers(made)
+    if asked.only in (None, "filter"):
+        yield from compare_filters(made, model, texts, labels, asked.turns)
 
 
 def reviews() -> tuple[list[str], list[str]]:
@@ -105,7 +120,7 @@ def reviews() -> tuple[list[str], list[str]]:
 # ---- requests per second
 
 
-def compare(made: Path, texts: list[str], labels: list[str], seconds: float, turns: int) -> None:
+def compare(made: Path, texts: list[str], labels: list[str], seconds: float, turns: int) -> Iterator[Measured]:
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -114,32 +129,38 @@ def compare(made: Path, texts: list[str], labels: list[str], seconds: float, tur
     (made / "theirs.pickle").write_bytes(pickle.dumps(theirs))
     (made / "peer.py").write_text(PEER)
     with our_server(made / "reviews.model") as ours, their_server(made) as peer:
-        for count in (1, 100):
+        for count, wanted in ((1, 10), (100, 20)):
             body = json.dumps({"texts": [TEXT] * count}).encode()
-            found: dict[str, list[Turn]] = {"Markone": [], "FastAPI + scikit-learn": []}
+            found: list[tuple[Turn, Turn]] = []
             for _ in range(turns):
-                for (name, results), port in zip(found.items(), (ours, peer), strict=True):
-                    del name
-                    results.append(load(port, body, seconds))
-            print(f"{count} text{'s' if count > 1 else ''} in a request, {CONNECTIONS} connections:")
-            best = {name: max(results, key=lambda turn: turn.requests) for name, results in found.items()}
-            for name, turn in best.items():
-                print(f"  {name}: {turn}")
-            one, other = best.values()
-            print(f"  {one.requests / other.requests:.1f} times as many", flush=True)
+                found.append((load(*ours, body, seconds), load(*peer, body, seconds)))
+            one, other = (max(side, key=lambda turn: turn.requests) for side in zip(*found, strict=True))
+            what = f"{count} text{'s' if count > 1 else ''} in a request, {CONNECTIONS} connections"
+            ratio = as_times(one.requests / other.requests)
+            yield Measured(f"{what}; theirs: FastAPI and scikit-learn", str(one), str(other), ratio, f"{wanted} times")
 
 
-def load(port: int, body: bytes, seconds: float) -> Turn:
+def load(port: int, process: int, body: bytes, seconds: float) -> Turn:
     """Ask a server on all connections for some time, with wrk if it is there, because it needs less time itself."""
-    if shutil.which("wrk"):
-        return load_by_wrk(port, body, seconds)
+    began = processor_time(process)
+    requests, p50, p99 = (load_by_wrk if shutil.which("wrk") else load_by_python)(port, body, seconds)
+    return Turn(requests / seconds, p50, p99, (processor_time(process) - began) / requests * 1e6)
+
+
+def processor_time(process: int) -> float:
+    """The seconds for which a process has run on a processor."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def load_by_python(port: int, body: bytes, seconds: float) -> tuple[float, float, float]:
     import uvloop
 
     times = np.array(uvloop.run(ask(port, body, seconds))) * 1000
-    return Turn(len(times) / seconds, float(np.percentile(times, 50)), float(np.percentile(times, 99)))
+    return len(times), float(np.percentile(times, 50)), float(np.percentile(times, 99))
 
 
-def load_by_wrk(port: int, body: bytes, seconds: float) -> Turn:
+def load_by_wrk(port: int, body: bytes, seconds: float) -> tuple[float, float, float]:
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
         script.write(
             'wrk.method = "POST"\nwrk.headers["Content-Type"] = "application/json"\n'
@@ -158,7 +179,7 @@ def load_by_wrk(port: int, body: bytes, seconds: float) -> Turn:
     rate, p50, p99, bad = map(float, next(line for line in said.splitlines() if line.startswith("found")).split()[1:])
     if bad:
         raise RuntimeError(said)
-    return Turn(rate, p50, p99)
+    return rate * seconds, p50, p99
 
 
 async def ask(port: int, body: bytes, seconds: float) -> list[float]:
@@ -239,20 +260,22 @@ def running(arguments: list[str], pattern: str | None, core: int | None = 0) -> 
 
 
 @contextmanager
-def our_server(*models: Path, core: int | None = 0, options: tuple[str, ...] = ()) -> Iterator[int]:
+def our_server(*models: Path, core: int | None = 0, options: tuple[str, ...] = ()) -> Iterator[tuple[int, int]]:
+    """The service on one core; its port and its process."""
     command = [sys.executable, "-m", "markone", "serve", *map(str, models), "--port", "0", *options]
     others = {*os.sched_getaffinity(0)} - {0}
     os.sched_setaffinity(0, others or {0})
-    with running(command, r":(\d+)/", core) as (port, _):
-        yield port
+    with running(command, r":(\d+)/", core) as (port, process):
+        yield port, process.pid
 
 
 @contextmanager
-def their_server(made: Path) -> Iterator[int]:
+def their_server(made: Path) -> Iterator[tuple[int, int]]:
     port = free_port()
-    with running([sys.executable, str(made / "peer.py"), str(made / "theirs.pickle"), str(port)], None):
-        wait_for(port)
-        yield port
+    command = [sys.executable, str(made / "peer.py"), str(made / "theirs.pickle"), str(port)]
+    with running(command, None) as (_, process):
+        wait_for(port, process)
+        yield port, process.pid
 
 
 def free_port() -> int:
@@ -263,10 +286,12 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def wait_for(port: int) -> None:
+def wait_for(port: int, process: subprocess.Popen[Any]) -> None:
     import socket
 
     for _ in range(600):
+        if process.poll() is not None:
+            break
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
             return
@@ -278,7 +303,7 @@ def wait_for(port: int) -> None:
 # ---- while a model is loaded, and memory
 
 
-def while_loading(made: Path, texts: list[str], labels: list[str], seconds: float) -> None:
+def while_loading(made: Path, texts: list[str], labels: list[str], seconds: float) -> Measured:
     """How long requests take while a model of about 100 MB is loaded, again and again, on the same core."""
     folder = made / "models"
     folder.mkdir()
@@ -294,17 +319,16 @@ def while_loading(made: Path, texts: list[str], labels: list[str], seconds: floa
     large.save(made / "large.model", final=True)
     size = (made / "large.model").stat().st_size
     body = json.dumps({"text": TEXT, "model": "reviews"}).encode()
-    with our_server(folder, core=None, options=("--reload", "0.1")) as port:
-        usual = load(port, body, seconds)
+    with our_server(folder, core=None, options=("--reload", "0.1")) as server:
+        usual = load(*server, body, seconds)
         os.link(made / "large.model", folder / "large.model")
-        loading = load(port, body, seconds)
-    print(f"While a model of {size / 1e6:,.0f} MB is loaded, with {CONNECTIONS} connections:")
-    print(f"  usually: {usual}")
-    print(f"  loading: {loading}")
-    print(f"  p99 is {loading.p99 / usual.p99:.1f} times as long", flush=True)
+        loading = load(*server, body, seconds)
+    what = f"p99 while a model of {size / 1e6:,.0f} MB is loaded; theirs: usually"
+    ratio = f"{loading.p99 / usual.p99:.1f} times as long"
+    return Measured(what, f"{loading.p99:.2f} ms", f"{usual.p99:.2f} ms", ratio, "at most 2 times")
 
 
-def memory_of_workers(made: Path) -> None:
+def memory_of_workers(made: Path) -> Measured:
     """The memory of four workers beside that of one, in proportional shares of what processes have in common. The model
     has 2^26 hashed words and pairs, of which it has seen only a few."""
     texts, labels = reviews()
@@ -317,61 +341,12 @@ def memory_of_workers(made: Path) -> None:
         command = [sys.executable, "-m", "markone", "serve", str(made / "wide.model"), "--port", "0"]
         with running([*command, "--workers", str(workers)], r":(\d+)/", None) as (port, process):
             body = json.dumps({"text": TEXT}).encode()
-            load(port, body, 2)
+            load(port, process.pid, body, 2)
             needs.append(sum(shared_size(one) for one in family(process.pid)))
-    print(f"Memory with a model of {(made / 'wide.model').stat().st_size / 1e6:,.0f} MB:")
-    print(f"  1 worker: {needs[0] / 1e6:,.0f} MB; 4 workers: {needs[1] / 1e6:,.0f} MB, {needs[1] / needs[0]:.2f} times")
-
-
-def compare_filters(made: Path, model: markone.Model, texts: list[str], labels: list[str], turns: int) -> None:
-    """Text per second of a filter on one core, beside fastText's predictions for the same texts, in turns."""
-    import pyarrow as pa
-
-    long = [" ".join(texts[at : at + 3])[:3000] for at in range(0, len(texts) - 2, 3)] * 4
-    lines = b"".join(json.dumps({"text": text}).encode() + b"\n" for text in long)
-    with pa.output_stream(str(made / "crawl.jsonl.zst"), compression="zstd") as file:
-        file.write(lines)
-    size = sum(len(text.encode()) for text in long)
-    peer = fasttext_model(made, texts, labels)
-    model.prepare()
-    ours: list[float] = []
-    theirs: dict[str, list[float]] = {}
-    os.sched_setaffinity(0, {0})
-    for turn in range(turns):
-        began = time.perf_counter()
-        markone.filter_files(model, str(made / "crawl.jsonl.zst"), made / f"kept{turn}", threshold=0.9, threads=1)
-        ours.append(size / (time.perf_counter() - began))
-        if peer is not None:
-            for name, read in (("with JSON lines and zstd", True), ("from texts in memory", False)):
-                began = time.perf_counter()
-                for text in texts_in(made / "crawl.jsonl.zst") if read else long:
-                    peer.f.predict(text.replace("\n", " ") + "\n", 1, 0.0, "strict")
-                theirs.setdefault(name, []).append(size / (time.perf_counter() - began))
-    print(f"Filter, JSON lines with zstd, {size / len(long):,.0f} bytes of text in a row, one core:")
-    print(f"  Markone: {max(ours) / 1e6:,.0f} MB/s of text")
-    for name, speeds in theirs.items():
-        times = max(ours) / max(speeds)
-        print(f"  fastText {name}: {max(speeds) / 1e6:,.0f} MB/s; Markone is {times:.1f} times as fast")
-
-
-def texts_in(path: Path) -> Iterator[str]:
-    """The texts of JSON lines, as a program around fastText reads them."""
-    import pyarrow as pa
-
-    with pa.input_stream(str(path), compression="zstd", buffer_size=2**20) as file:
-        for line in io.TextIOWrapper(file, encoding="utf-8"):
-            yield json.loads(line)["text"]
-
-
-def fasttext_model(made: Path, texts: list[str], labels: list[str]) -> Any:
-    """A model of fastText on the same texts; None if it is not installed."""
-    try:
-        import fasttext
-    except ImportError:
-        return None
-    rows = (f"__label__{label} {text}\n" for text, label in zip(texts, labels, strict=True))
-    (made / "train.ft").write_text("".join(rows), encoding="utf-8")
-    return fasttext.train_supervised(str(made / "train.ft"), epoch=2, verbose=0)
+    size = (made / "wide.model").stat().st_size
+    what = f"memory of 4 workers with a model of {size / 1e6:,.0f} MB; theirs: 1 worker"
+    ours, theirs = (f"{need / 1e6:,.0f} MB" for need in reversed(needs))
+    return Measured(what, ours, theirs, f"{needs[1] / needs[0]:.2f} times as much", "less than 1.3 times")
 
 
 def family(process: int) -> list[int]:

@@ -134,7 +134,7 @@ def served(*arguments: object) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     command = [sys.executable, "-m", "markone", "serve", *map(str, arguments), "--port", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        wait_for(port)
+        wait_for(port, process)
         yield process, port
     finally:
         process.terminate()

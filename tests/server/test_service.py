@@ -558,6 +558,7 @@ def test_hostile_bodies_get_a_sentence(service: Service, body: bytes, status: in
     assert reply.headers["content-type"] == "application/problem+json" and reply.json["detail"].endswith(
         (".", "?", "]")
     )
+    assert " ." not in reply.json["detail"] and "jSON" not in reply.json["detail"]
 
 
 def test_wrong_paths_and_methods(service: Service) -> None:

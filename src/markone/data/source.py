@@ -142,7 +142,7 @@ def likely_target(names: list[str]) -> str | None:
 
 
 def some_of(names: list[str]) -> str:
-    return ", ".join(names[:NAMES_SHOWN]) + (" and others" if len(names) > NAMES_SHOWN else "")
+    return ", ".join(names[:NAMES_SHOWN]) + (" and others" if len(names) > NAMES_SHOWN else "") or "no columns"
 
 
 class Source(ABC):

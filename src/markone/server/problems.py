@@ -54,5 +54,10 @@ def problem_of(error: Exception) -> Problem | None:
 
 
 def lowered(sentence: str) -> str:
-    """Return a sentence as the second half of another one."""
-    return sentence[:1].lower() + sentence[1:].rstrip(".")
+    """Return a sentence as the second half of another one.
+
+    >>> lowered("Expected `str`."), lowered("JSON is malformed")
+    ('expected `str`', 'JSON is malformed')
+    """
+    first = sentence[:1] if sentence[1:2].isupper() else sentence[:1].lower()
+    return first + sentence[1:].rstrip(".")
