@@ -74,6 +74,7 @@ class mover {
             how.average ? add_as<true, true>(x, change) : add_as<false, true>(x, change);
         else
             how.average ? add_as<true, false>(x, change) : add_as<false, false>(x, change);
+        if (!at.touched.empty()) touch(x, change);
     }
 
   protected:
@@ -112,6 +113,14 @@ class mover {
                 nudge<averaging, adaptive>(v, u, squares, first + k, factor * value, when);
             });
         }
+    }
+
+    template <class Change, class Row>
+    void touch(Row x, Change change) {
+        const std::size_t apart = Change::single ? 1 : at.stride();
+        std::uint8_t* const touched = at.touched.data();
+        for (std::size_t i = 0; i < x.size(); ++i)
+            change.each([&](std::size_t k, T) { touched[(x.feature(i) * apart + k) / state<T>::group] = 1; });
     }
 
     template <bool averaging, bool adaptive>

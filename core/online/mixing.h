@@ -36,13 +36,54 @@ struct changes_view {
     std::span<const std::uint32_t> places;
     std::span<const double> moved, sums, squares;
 
-    void check(std::size_t table_size) const {
-        const auto fits = [&](std::span<const double> one) { return one.empty() || one.size() == places.size(); };
-        if (moved.size() != places.size() || !fits(sums) || !fits(squares))
+    void check(bool has_sums, bool has_squares) const {
+        const auto fits = [&](std::span<const double> one, bool is_there) {
+            return one.size() == (is_there ? places.size() : 0);
+        };
+        if (!fits(moved, true) || !fits(sums, has_sums) || !fits(squares, has_squares))
             throw std::invalid_argument("the arrays of the changes do not match");
-        for (std::size_t i = 0; i < places.size(); ++i)
-            if (places[i] >= table_size || (i > 0 && places[i] <= places[i - 1]))
-                throw std::invalid_argument("the places of the changes are not in order, or not there");
+    }
+};
+
+// The changes of a set of partitions, and the share by which its moves are multiplied; the rest is added as it is.
+struct share_of_changes {
+    changes_view of;
+    double share;
+
+    // What this adds to the number at place i of the changes, or nothing where the set has not changed it.
+    double moved(std::size_t i, bool is_there) const { return is_there ? share * of.moved[i] : 0; }
+    double sum(std::size_t i, bool is_there) const { return is_there ? of.sums[i] : 0; }
+    double square(std::size_t i, bool is_there) const { return is_there ? of.squares[i] : 0; }
+};
+
+// Two sets of partitions, neighbours in the tree of sums.
+struct pair_of_changes {
+    share_of_changes a, b;
+
+    bool has_sums() const { return !a.of.sums.empty() || !b.of.sums.empty(); }
+    bool has_squares() const { return !a.of.squares.empty() || !b.of.squares.empty(); }
+
+    void check() const {
+        a.of.check(has_sums(), has_squares());
+        b.of.check(has_sums(), has_squares());
+    }
+
+    // Calls use(place, i, in_a, j, in_b) for the places from `first` to before `last` that a or b have changed.
+    template <class Use>
+    void each(std::size_t first, std::size_t last, Use use) const {
+        constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+        const auto start = [&](std::span<const std::uint32_t> places, std::size_t from) {
+            return static_cast<std::size_t>(std::ranges::lower_bound(places, from) - places.begin());
+        };
+        std::size_t i = start(a.of.places, first), j = start(b.of.places, first);
+        const std::size_t end_i = start(a.of.places, last), end_j = start(b.of.places, last);
+        while (i < end_i || j < end_j) {
+            const std::size_t of_a = i < end_i ? a.of.places[i] : none, of_b = j < end_j ? b.of.places[j] : none;
+            const bool in_a = of_a <= of_b, in_b = of_b <= of_a;
+            use(in_a ? of_a : of_b, i, in_a, j, in_b);
+            i += in_a;
+            j += in_b;
+        }
     }
 };
 
@@ -51,31 +92,23 @@ struct clocks {
     double scale, clock, time;
 };
 
-// The changes of two sets of partitions together: moves times the share of each, and the rest as it is.
-inline changes merge(const changes_view& a, double of_a, const changes_view& b, double of_b) {
-    const std::size_t most = a.places.size() + b.places.size();
-    changes both;
-    both.places.reserve(most);
-    both.moved.reserve(most);
-    if (!a.sums.empty() || !b.sums.empty()) both.sums.reserve(most);
-    if (!a.squares.empty() || !b.squares.empty()) both.squares.reserve(most);
-    const auto put = [](std::vector<double>& to, std::span<const double> x, std::span<const double> y, std::size_t i,
-                        std::size_t j, bool in_x, bool in_y, double fx, double fy) {
-        if (x.empty() && y.empty()) return;
-        to.push_back((in_x ? fx * x[i] : 0) + (in_y ? fy * y[j] : 0));
-    };
-    std::size_t i = 0, j = 0;
-    while (i < a.places.size() || j < b.places.size()) {
-        const bool in_a = j == b.places.size() || (i < a.places.size() && a.places[i] <= b.places[j]);
-        const bool in_b = i == a.places.size() || (j < b.places.size() && b.places[j] <= a.places[i]);
-        both.places.push_back(in_a ? a.places[i] : b.places[j]);
-        put(both.moved, a.moved, b.moved, i, j, in_a, in_b, of_a, of_b);
-        put(both.sums, a.sums, b.sums, i, j, in_a, in_b, 1, 1);
-        put(both.squares, a.squares, b.squares, i, j, in_a, in_b, 1, 1);
-        i += in_a;
-        j += in_b;
-    }
-    return both;
+// The changes of two sets of partitions together.
+inline changes merge(const pair_of_changes& both) {
+    const auto& [a, b] = both;
+    both.check();
+    const std::size_t most = a.of.places.size() + b.of.places.size();
+    changes found;
+    found.places.reserve(most);
+    found.moved.reserve(most);
+    if (both.has_sums()) found.sums.reserve(most);
+    if (both.has_squares()) found.squares.reserve(most);
+    both.each(0, std::size_t{1} << 32, [&](std::size_t at, std::size_t i, bool in_a, std::size_t j, bool in_b) {
+        found.places.push_back(static_cast<std::uint32_t>(at));
+        found.moved.push_back(a.moved(i, in_a) + b.moved(j, in_b));
+        if (both.has_sums()) found.sums.push_back(a.sum(i, in_a) + b.sum(j, in_b));
+        if (both.has_squares()) found.squares.push_back(a.square(i, in_a) + b.square(j, in_b));
+    });
+    return found;
 }
 
 template <class T>
@@ -86,20 +119,19 @@ class mixing {
     // Starts a partition at the weights of the base, which must have no debts.
     static void start(state<T>& part, const state<T>& base) {
         check_alike(part, base);
-        start(part.weight, base.weight);
-        start(part.bias, base.bias);
-        set_clocks(part, base);
+        part.weight.v = base.weight.v;
+        part.weight.u.assign(base.weight.u.size(), 0.0);
+        part.weight.squares = base.weight.squares;
+        part.touched.assign((base.weight.v.size() + state<T>::group - 1) / state<T>::group, 0);
+        start_again(part, base);
     }
 
-    // Does the same for a partition that was at the weights of the base before it was mixed with these changes.
-    static void catch_up(state<T>& part, const state<T>& base, std::span<const std::uint32_t> places) {
+    // Does the same for a partition that has the weights of the base already, but not its bias and its clocks.
+    static void start_again(state<T>& part, const state<T>& base) {
         check_alike(part, base);
-        for (const std::size_t at : places) {
-            if (at >= base.weight.v.size()) throw std::invalid_argument("the changes are not there");
-            part.weight.v[at] = base.weight.v[at];
-            if (base.adagrad()) part.weight.squares[at] = base.weight.squares[at];
-        }
-        start(part.bias, base.bias);
+        part.bias.v = base.bias.v;
+        part.bias.u.assign(base.bias.u.size(), 0.0);
+        part.bias.squares = base.bias.squares;
         set_clocks(part, base);
     }
 
@@ -108,21 +140,35 @@ class mixing {
         check_alike(part, base);
         part.settle_all();
         when = {part.scale, part.clock, part.time - base.time};
-        changes found = take(part.weight, base.weight, part.clock, part.how);
-        of_bias = take(part.bias, base.bias, part.time, part.how);
+        changes found;
+        for (std::size_t first = 0, number = 0; number < part.touched.size(); ++number, first += state<T>::group) {
+            if (!part.touched[number]) continue;
+            part.touched[number] = 0;
+            take(part.weight, base.weight, part.clock, first, std::min(first + state<T>::group, part.weight.v.size()),
+                 found);
+        }
+        take(part.bias, base.bias, part.time, 0, part.bias.v.size(), of_bias);
         set_clocks(part, base);
         return found;
     }
 
-    // The clocks are those of all partitions together.
-    static void mix(state<T>& base, const changes_view& all, const changes_view& of_bias, const clocks& when) {
-        all.check(base.weight.v.size());
-        of_bias.check(base.bias.v.size());
+    // Mixes the bias, and sets the clocks, which are those of all partitions together. The weights come after it.
+    static void mix_bias(state<T>& base, const pair_of_changes& all, const clocks& when) {
         base.scale = when.scale;
         base.clock += when.clock;
         base.time += when.time;
-        mix(base.weight, all, base.clock);
-        mix(base.bias, of_bias, base.time);
+        mix(base.bias, {}, all, base.time, 0, base.bias.v.size());
+    }
+
+    // Mixes the weights of a range of features, and gives the new ones to partitions that have the weights of the base.
+    static void mix_weights(state<T>& base, std::span<state<T>* const> others, const pair_of_changes& all,
+                            std::size_t first, std::size_t last) {
+        std::vector<layers*> also;
+        for (state<T>* const one : others) {
+            check_alike(*one, base);
+            also.push_back(&one->weight);
+        }
+        mix(base.weight, also, all, base.clock, first * base.stride(), std::min(last, base.features) * base.stride());
     }
 
   private:
@@ -134,22 +180,16 @@ class mixing {
             throw std::length_error("there are too many weights to learn in partitions");
     }
 
-    static void start(layers& part, const layers& base) {
-        part.v = base.v;
-        std::fill(part.u.begin(), part.u.end(), 0.0);
-        part.squares = base.squares;
-    }
-
     static void set_clocks(state<T>& part, const state<T>& base) {
         part.scale = base.scale;
         part.clock = 0;
         part.time = base.time;
     }
 
-    static changes take(layers& part, const layers& base, double clock, const settings& how) {
-        changes found;
-        const bool averaging = how.average, adaptive = !part.squares.empty();
-        for (std::size_t at = 0; at < part.v.size(); ++at) {
+    static void take(layers& part, const layers& base, double clock, std::size_t first, std::size_t last,
+                     changes& found) {
+        const bool averaging = !part.u.empty(), adaptive = !part.squares.empty();
+        for (std::size_t at = first; at < last; ++at) {
             if (part.v[at] == base.v[at] && !(averaging && part.u[at] != 0) &&
                 !(adaptive && part.squares[at] != base.squares[at]))
                 continue;
@@ -166,17 +206,28 @@ class mixing {
                 part.squares[at] = base.squares[at];
             }
         }
-        return found;
     }
 
-    static void mix(layers& base, const changes_view& all, double clock) {
-        for (std::size_t i = 0; i < all.places.size(); ++i) {
-            const std::size_t at = all.places[i];
+    static void mix(layers& base, std::span<layers* const> also, const pair_of_changes& all, double clock,
+                    std::size_t first, std::size_t last) {
+        const auto& [a, b] = all;
+        all.check();
+        const bool averaging = all.has_sums(), adaptive = all.has_squares();
+        if ((averaging && base.u.empty()) || (adaptive && base.squares.empty()))
+            throw std::invalid_argument("the changes are not those of such weights");
+        all.each(first, last, [&](std::size_t at, std::size_t i, bool in_a, std::size_t j, bool in_b) {
+            if (at < first || at >= last) throw std::invalid_argument("the places of the changes are not in order");
             const double before = base.v[at];
-            base.v[at] = static_cast<T>(before + all.moved[i]);
-            if (!all.sums.empty()) base.u[at] += clock * (static_cast<double>(base.v[at]) - before) - all.sums[i];
-            if (!all.squares.empty()) base.squares[at] += all.squares[i];
-        }
+            base.v[at] = static_cast<T>(before + (a.moved(i, in_a) + b.moved(j, in_b)));
+            if (averaging)
+                base.u[at] +=
+                    clock * (static_cast<double>(base.v[at]) - before) - (a.sum(i, in_a) + b.sum(j, in_b));
+            if (adaptive) base.squares[at] += a.square(i, in_a) + b.square(j, in_b);
+            for (layers* const one : also) {
+                one->v[at] = base.v[at];
+                if (adaptive) one->squares[at] = base.squares[at];
+            }
+        });
     }
 };
 

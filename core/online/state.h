@@ -41,6 +41,9 @@ class state {
         table<double> squares;  // where AdaGrad: sums of squared gradients
     };
     layers weight, bias;
+    // Of a partition (mixing.h): per group of neighbouring weights, whether one of them may have changed in this pass.
+    static constexpr std::size_t group = 16;
+    table<std::uint8_t> touched;
     table<std::uint32_t> settled;  // per feature, the position in `owed` up to which it has paid
     debts owed;
     double scale = 1;
@@ -93,6 +96,7 @@ class state {
         if (settled[f] == now) return;
         for (std::size_t at = f * stride(); at < f * stride() + columns(); ++at) {
             if (weight.v[at] == 0) continue;
+            if (!touched.empty()) touched[at / group] = 1;
             const paid all = debt(at, settled[f]);
             weight.v[at] = static_cast<T>(all.value);
             if (how.average) weight.u[at] -= all.sum;
@@ -172,6 +176,7 @@ class state {
     }
     // Folds a small scale into the weights before it costs precision.
     void rescale() {
+        std::fill(touched.begin(), touched.end(), std::uint8_t{1});
         for (std::size_t at = 0; at < weight.v.size(); ++at) {
             if (how.average) weight.u[at] -= weight.v[at] * clock;
             weight.v[at] = static_cast<T>(weight.v[at] * scale);
@@ -194,6 +199,7 @@ void state<T>::grow(std::size_t new_features, std::size_t new_classes, std::span
     put(weight, new_weight, new_features, to);
     put(bias, new_bias, 1, to);
     if (settles()) settled.resize(new_features, static_cast<std::uint32_t>(owed.now()));
+    touched.clear();
     features = new_features;
     classes = new_classes;
 }

@@ -447,9 +447,16 @@ nb::class_<shared_state<T>> bind_learner(nb::module_& m, const std::string& bits
 // The arrays of changes: places, moves, sums and squares.
 using change_arrays = std::tuple<array<std::uint32_t, 1>, array<double, 1>, array<double, 1>, array<double, 1>>;
 
-changes_view changes_in(const change_arrays& from) {
+// The changes of two sets of partitions, each with its share.
+using two_changes = std::tuple<change_arrays, double, change_arrays, double>;
+
+share_of_changes share_in(const change_arrays& from, double share) {
     const auto& [places, moved, sums, squares] = from;
-    return {view(places), view(moved), view(sums), view(squares)};
+    return {{view(places), view(moved), view(sums), view(squares)}, share};
+}
+pair_of_changes changes_in(const two_changes& from) {
+    const auto& [a, share_of_a, b, share_of_b] = from;
+    return {share_in(a, share_of_a), share_in(b, share_of_b)};
 }
 nb::tuple to_numpy(changes&& from) {
     return nb::make_tuple(own(std::move(from.places)), own(std::move(from.moved)), own(std::move(from.sums)),
@@ -474,12 +481,12 @@ void bind_mixing(nb::class_<shared_state<T>>& learner_class) {
             },
             "base"_a)
         .def(
-            "catch_up",
-            [](state_type& self, const state_type& base, const array<std::uint32_t, 1>& places) {
+            "start_again",
+            [](state_type& self, const state_type& base) {
                 nb::gil_scoped_release unlocked;
-                mixing<T>::catch_up(self, base, view(places));
+                mixing<T>::start_again(self, base);
             },
-            "base"_a, "places"_a.noconvert())
+            "base"_a)
         .def(
             "take_changes",
             [](state_type& self, const state_type& base) {
@@ -494,14 +501,23 @@ void bind_mixing(nb::class_<shared_state<T>>& learner_class) {
             },
             "base"_a)
         .def(
-            "mix",
-            [](state_type& self, const change_arrays& all, const change_arrays& of_bias, double scale, double clock,
-               double time) {
+            "mix_bias",
+            [](state_type& self, const two_changes& changes, double scale, double clock, double time) {
                 nb::gil_scoped_release unlocked;
                 const std::lock_guard guard(self.busy);
-                mixing<T>::mix(self, changes_in(all), changes_in(of_bias), {scale, clock, time});
+                mixing<T>::mix_bias(self, changes_in(changes), {scale, clock, time});
             },
-            "changes"_a, "of_bias"_a, "scale"_a, "clock"_a, "time"_a);
+            "changes"_a, "scale"_a, "clock"_a, "time"_a)
+        // Threads call this for ranges that do not overlap.
+        .def(
+            "mix_weights",
+            [](state_type& self, const std::vector<state_type*>& others, const two_changes& changes, std::size_t first,
+               std::size_t last) {
+                const std::vector<state<T>*> states(others.begin(), others.end());
+                nb::gil_scoped_release unlocked;
+                mixing<T>::mix_weights(self, states, changes_in(changes), first, last);
+            },
+            "others"_a, "changes"_a, "first"_a, "last"_a);
 }
 
 template <class T>
@@ -561,15 +577,15 @@ NB_MODULE(_core, m) {
     bind_arithmetic<double>(m, "64");
     m.def(
         "merge_changes",
-        [](const change_arrays& a, double share_of_a, const change_arrays& b, double share_of_b) {
+        [](const two_changes& from) {
             changes both;
             {
                 nb::gil_scoped_release unlocked;
-                both = merge(changes_in(a), share_of_a, changes_in(b), share_of_b);
+                both = merge(changes_in(from));
             }
             return to_numpy(std::move(both));
         },
-        "a"_a, "share_of_a"_a, "b"_a, "share_of_b"_a);
+        "changes"_a);
     bind_numbers(m);
     bind_rows(m);
     bind_text(m);

@@ -163,9 +163,9 @@ class Linear(CommonLearner):
         """Start at the weights of another learner of the same kind, which stands for all partitions."""
         self._learner.start_part(base._learner)  # type: ignore[arg-type]  # both have the same type
 
-    def catch_up(self, base: Linear, places: NDArray[np.uint32]) -> None:
-        """Start at its weights again, if only these places have changed."""
-        self._learner.catch_up(base._learner, places)  # type: ignore[arg-type]
+    def start_again(self, base: Linear) -> None:
+        """Do the same if only the bias and the clocks may be others."""
+        self._learner.start_again(base._learner)  # type: ignore[arg-type]
 
     def take_changes(self, base: Linear) -> tuple[mixing.Arrays, mixing.Arrays, tuple[float, float, float]]:
         """Return what has changed since then, for the bias, too, with the clocks. Everything is at the start again."""
@@ -177,10 +177,14 @@ class Linear(CommonLearner):
         self._learner.settle()
         self._changed()
 
-    def mix(self, weights: mixing.Arrays, bias: mixing.Arrays, clocks: tuple[float, float, float]) -> None:
-        """Mix the weights with the changes of partitions, all of which have gone on by these clocks."""
-        self._learner.mix(weights, bias, *clocks)
+    def mix_bias(self, changes: mixing.TwoChanges, clocks: tuple[float, float, float]) -> None:
+        """Mix the bias with the changes of partitions, all of which have gone on by these clocks."""
+        self._learner.mix_bias(changes, *clocks)
         self._changed()
+
+    def mix_weights(self, others: list[Linear], changes: mixing.TwoChanges, first: int, last: int) -> None:
+        """Mix the weights of a range of features, after the bias, and copy the new ones to partitions that wait."""
+        self._learner.mix_weights([one._learner for one in others], changes, first, last)  # type: ignore[misc]
 
     def weights(self, averaged: bool | None = None) -> _core.Weights32 | _core.Weights64:
         """Return the current weights: the averaged or the last ones, by default as in the settings."""

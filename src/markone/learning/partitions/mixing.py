@@ -7,7 +7,6 @@ the mean of all weights that any partition has met. The arithmetic is in core/on
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.cluster.engine import LOOK, Engine, Handle, Threads, reduce_in_tree
-from markone.learning.examples import PartOfRows
+from markone.learning.examples import PartOfRows, shares
 from markone.learning.learner import Counted
 from markone.model.settings import OnlineSettings
 
@@ -26,6 +25,12 @@ if TYPE_CHECKING:
 
 Arrays = tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 """The places of numbers that have changed, how far they have moved, what that adds to the sums, and to the squares."""
+TwoChanges = tuple[Arrays, float, Arrays, float]
+"""The changes of two sets of partitions, each with its share."""
+
+RANGE = 2**16
+"""The fewest weights that are worth another thread when they are mixed."""
+NOTHING: Arrays = (np.zeros(0, np.uint32), np.zeros(0), np.zeros(0), np.zeros(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,32 +65,35 @@ class Weights:
 
     def __init__(self, base: Linear) -> None:
         self.base = base
-        self._lock = threading.Lock()
-        self._spare: list[tuple[int, Linear]] = []
-        self._passes = 0
-        self._mixed = np.zeros(0, np.uint32)
-        """The places that the last mix has changed."""
+        self._spare: list[Linear] = []
+        """Learners that are at these weights, except for the bias and the clocks."""
 
     def borrow(self) -> Linear:
         """Return a learner that is at these weights."""
-        with self._lock:
-            passes, learner = self._spare.pop() if self._spare else (None, self.base.without_weights())
-        if passes is not None and passes == self._passes - 1:
-            learner.catch_up(self.base, self._mixed)
-        elif passes != self._passes:
+        try:
+            learner = self._spare.pop()
+        except IndexError:
+            learner = self.base.without_weights()
             learner.start_part(self.base)
+        else:
+            learner.start_again(self.base)
         return learner
 
     def give_back(self, learner: Linear) -> None:
         """Take back a learner that is at these weights again."""
-        with self._lock:
-            self._spare.append((self._passes, learner))
+        self._spare.append(learner)
 
-    def mix(self, changes: Changes, clocks: tuple[float, float, float]) -> None:
-        """Mix the weights with the changes of all partitions."""
-        self.base.mix(changes.weights, changes.bias, clocks)
-        self._mixed = changes.weights[0]
-        self._passes += 1
+    def mix(self, a: Changes, b: Changes, clocks: tuple[float, float, float], engine: Engine) -> None:
+        """Mix the weights with the changes of all partitions, which are those of two sets of them."""
+        self.base.mix_bias(biases_of(a, b), clocks)
+        features = self.base.features
+        threads = engine.workers() if engine.in_process else 1
+        ranges = shares(features, max(1, min(threads, features * self.base.columns // RANGE)))
+        if len(ranges) == 1:
+            self.base.mix_weights(self._spare, weights_of(a, b), 0, features)
+        else:
+            mix = self.base.mix_weights
+            engine.gather([engine.submit(mix, self._spare, weights_of(a, b), *one) for one in ranges])
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.base.get_state()
@@ -132,12 +140,17 @@ def share_of(result: PartOfPass, share: float, scale: float) -> Changes:
     return replace(result.changes, share=share * result.scale / scale, share_of_bias=share)
 
 
+def weights_of(a: Changes, b: Changes) -> TwoChanges:
+    return a.weights, a.share, b.weights, b.share
+
+
+def biases_of(a: Changes, b: Changes) -> TwoChanges:
+    return a.bias, a.share_of_bias, b.bias, b.share_of_bias
+
+
 def merge(a: Changes, b: Changes) -> Changes:
     """Return the changes of two sets of partitions together."""
-    return Changes(
-        _core.merge_changes(a.weights, a.share, b.weights, b.share),
-        _core.merge_changes(a.bias, a.share_of_bias, b.bias, b.share_of_bias),
-    )
+    return Changes(_core.merge_changes(weights_of(a, b)), _core.merge_changes(biases_of(a, b)))
 
 
 # ---- the driver
@@ -164,14 +177,24 @@ def mixed_pass(
             shares = shares_of([each[i] for i in learned], weights.base.settings)
             scale = mixed_scale([each[i].scale for i in learned], shares)
             leaves = [engine.submit(share_of, tasks[i], share, scale) for i, share in zip(learned, shares, strict=True)]
-            all_changes = reduce_in_tree(engine, merge, leaves)
-            used += [*leaves, all_changes]
-            changes = engine.gather([all_changes])[0]
-            weights.mix(changes, (scale, total(each, "clock"), total(each, "time")))
+            sets = halves(engine, leaves) if engine.in_process else [reduce_in_tree(engine, merge, leaves)]
+            used += [*leaves, *sets]
+            changes, *rest = engine.gather(sets)
+            clocks = (scale, total(each, "clock"), total(each, "time"))
+            weights.mix(changes, rest[0] if rest else Changes(NOTHING, NOTHING), clocks, engine)
     finally:
         engine.free(used)
     sums = {name: total(each, name) for name in ("mistakes", "updates", "loss", "importance")}
     yield Counted(**sums), total(each, "visits")
+
+
+def halves(engine: Engine, leaves: Sequence[Handle]) -> list[Handle]:
+    """Return both sides of the root of the tree of all leaves, or the leaf if there is only one.
+
+    What they have in common is then added when the weights are mixed, with the same result.
+    """
+    left = 1 << max(0, (len(leaves) - 1).bit_length() - 1)
+    return [reduce_in_tree(engine, merge, some) for some in (leaves[:left], leaves[left:]) if some]
 
 
 def mixed_scale(scales: Sequence[float], shares: Sequence[float]) -> float:
