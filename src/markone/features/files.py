@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ from markone.data.files import NamedFile
 from markone.data.formats import has_target_column
 from markone.data.lines import LineSource
 from markone.data.read import read
-from markone.data.source import Column, Source
+from markone.data.source import Batch, Column, Source
 from markone.data.tables import TableSource
+from markone.errors import NoDataError
 from markone.features.examples import Renamed, fitting
 
 
@@ -26,6 +28,19 @@ class Files:
     def source(self, path: str) -> Source:
         """Open one of the files."""
         return fitting(read(path, threads=1, **self.options), self.columns)
+
+    def batches(self, path: str) -> Iterator[Batch]:
+        """Read one of the files. An empty file has no batches, as if it were read together with the others."""
+        source = self.source_or_none(path)
+        if source is not None:
+            yield from source.batches()
+
+    def source_or_none(self, path: str) -> Source | None:
+        """Open one of the files; None if it is empty."""
+        try:
+            return self.source(path)
+        except NoDataError:
+            return None
 
     def together(self) -> Source:
         """Open all files as one source."""
