@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from markone.data.files import NamedFile
+from markone.addresses import Address
+from markone.data.files import DistantFile, NamedFile
 from markone.data.formats import has_target_column
 from markone.data.lines import LineSource
 from markone.data.read import read
@@ -44,7 +44,7 @@ class Files:
 
     def together(self) -> Source:
         """Open all files as one source."""
-        return fitting(read([Path(path) for path in self.paths], threads=1, **self.options), self.columns)
+        return fitting(read([Address(path) for path in self.paths], threads=1, **self.options), self.columns)
 
 
 def files_of(source: Source) -> Files | None:
@@ -52,7 +52,7 @@ def files_of(source: Source) -> Files | None:
     own = source.source if isinstance(source, Renamed) else source
     if not isinstance(own, TableSource | LineSource) or not own.files:
         return None
-    paths = [file.path for file in own.files if isinstance(file, NamedFile)]
+    paths = [file.path for file in own.files if isinstance(file, NamedFile | DistantFile)]
     if len(paths) < len(own.files):
         return None
     options = {name: value for name, value in source.reading.items() if name != "named"}
