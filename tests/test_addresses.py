@@ -17,7 +17,7 @@ ROWS = [("free money", "spam"), ("see you", "ham"), ("cheap offer", "spam"), ("l
 LINES = "".join(f'{{"text": "{text}", "label": "{label}"}}\n' for text, label in ROWS)
 
 
-class Silent(fsspec.AbstractFileSystem):
+class Silent(fsspec.AbstractFileSystem):  # type: ignore[name-defined, misc]
     """A file system that does not answer."""
 
     protocol = "silent"

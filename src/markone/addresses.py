@@ -134,7 +134,7 @@ def open_address(address: str) -> Any:
 
 
 def find_addresses(address: str) -> list[str]:
-    """Return the files that an address, a pattern such as `s3://bucket/*.csv`, or the address of a folder stands for."""
+    """Return the files that an address stands for, which can also be a pattern, or that of a folder."""
     from pyarrow import fs
 
     def ask() -> list[str]:

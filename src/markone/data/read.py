@@ -51,9 +51,9 @@ def read(
     ----------
     what
         A path, a pattern such as `"parts/*.csv.gz"`, a folder, "-" for standard input, or a list of `pathlib.Path`; an
-        address such as `"s3://bucket/parts/*.csv.gz"`, of a file system of pyarrow or fsspec; a data frame of pandas, polars (also a lazy one), pyarrow, DuckDB or a library with the Arrow interface; a data
-        set of Hugging Face; a list of texts; a list of dictionaries; a dictionary of columns; an array of NumPy or
-        SciPy.
+        address such as `"s3://bucket/parts/*.csv.gz"`, of a file system of pyarrow or fsspec; a data frame of pandas,
+        polars (also a lazy one), pyarrow, DuckDB or a library with the Arrow interface; a data set of Hugging Face; a
+        list of texts; a list of dictionaries; a dictionary of columns; an array of NumPy or SciPy.
     target
         The column to predict. For data in memory it may also be the labels themselves, for idx and ASCII images the
         path of the labels.

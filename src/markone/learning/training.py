@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from markone.checks import as_kept, check_named, switch
 from markone.cluster.engine import Engine
+from markone.cluster.tasks import RemoteEngine
 from markone.data.blocks import Block
 from markone.data.class_order import ClassOrder
 from markone.data.labels import numbers_of
@@ -40,7 +41,7 @@ from markone.learning.online import Linear
 from markone.learning.partitions.distant import DistantRows, examples_of, parts_on
 from markone.learning.partitions.fitting import DistantFilling
 from markone.learning.passes import LearnerTraining
-from markone.learning.progress import Progress
+from markone.learning.progress import Bar, Progress
 from markone.learning.reading import (
     Filling,
     OwnFilling,
@@ -233,6 +234,8 @@ def train(
     wishes.check(checked, given)
     holdout = checked.holdout if kept or "holdout" in given or of_numbers else wishes.holdout
     with engine_on(cluster, checked, source, spec.functions) as engine, ExitStack() as stack:
+        if engine is not None and isinstance(options.progress, Bar):
+            options.progress.elsewhere = engine.status
         reading = (source, holdout, checked.seed, options.threads, options.memory, options.progress, of_numbers)
         filling: Filling
         if engine is not None and workers_can_read(source, spec, earlier):
@@ -261,7 +264,7 @@ def train(
 
 def engine_on(
     cluster: Any, settings: Settings, source: Source, functions: Mapping[str, Function]
-) -> AbstractContextManager[Engine | None]:
+) -> AbstractContextManager[RemoteEngine | None]:
     """Return the engine of a cluster, after a look at its workers; None without a cluster."""
     if cluster is None:
         return nullcontext()

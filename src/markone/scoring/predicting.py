@@ -59,7 +59,8 @@ def predict_files(
     model
         A classifier, or its path.
     files
-        Paths, patterns such as `crawl/*.parquet`, folders, or addresses such as `s3://bucket/crawl/*.parquet`. Part 17 has the predictions for file 17, from 0.
+        Paths, patterns such as `crawl/*.parquet`, folders, or addresses such as `s3://bucket/crawl/*.parquet`. Part 17
+        has the predictions for file 17, from 0.
     out
         The folder to write to. It is made if it is not there. On a cluster, all workers must see it.
     output

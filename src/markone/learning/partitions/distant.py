@@ -66,16 +66,20 @@ class SentRows:
 class SentFeatures:
     """Features as an argument of tasks."""
 
-    def __init__(self, features: FeatureMap) -> None:
+    def __init__(self, features: FeatureMap, saved: Saved | None = None) -> None:
         self.features = features
+        self.saved = saved or features.save()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        features = self.features
-        return restored, (features.save(), features.width, features.spec.functions)
+        return restored, (self.saved, self.features.width, self.features.spec.functions)
+
+    def __sizeof__(self) -> int:
+        """The bytes that are sent."""
+        return sum(array.nbytes for array in self.saved.arrays.values())
 
 
 def restored(saved: Saved, width: int, functions: Any) -> SentFeatures:
-    return SentFeatures(FeatureMap.load(saved, width, functions))
+    return SentFeatures(FeatureMap.load(saved, width, functions), saved)
 
 
 @dataclass(frozen=True, slots=True)

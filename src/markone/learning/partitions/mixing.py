@@ -87,6 +87,10 @@ class Weights:
         self._mixed = changes.weights[0]
         self._passes += 1
 
+    def __sizeof__(self) -> int:
+        """The bytes of the weights and the bias, which are sent; penalties have more."""
+        return (self.base.features + 1) * self.base.columns * self.base.dtype.itemsize
+
     def __getstate__(self) -> dict[str, Any]:
         state = self.base.get_state()
         state = {name: array for name, array in state.items() if name.removeprefix("bias_") != "u"}
