@@ -8,7 +8,7 @@ import pytest
 
 import markone
 from markone.cluster.dask import DaskEngine
-from markone.errors import DataError
+from markone.errors import DataError, SettingsError
 from markone.learning.partitions import fitting
 from markone.learning.reading import OwnFilling
 
@@ -131,6 +131,14 @@ def test_an_error_in_a_file_names_the_file(cluster, tmp_path):
     with pytest.raises(DataError, match=r"1.jsonl, line 2") as caught:
         markone.train(source, partitions=2, cluster=cluster.scheduler_address)
     assert caught.value.line == 2
+
+
+@pytest.mark.parametrize("rule", ["mira", "hinge", "naive-bayes"])
+def test_more_partitions_than_rows_are_refused(cluster, tmp_path, rule):
+    (tmp_path / "0.jsonl").write_text('{"text": "a", "label": "x"}\n{"text": "b", "label": "y"}\n')
+    source = markone.read(tmp_path / "0.jsonl", target="label")
+    with pytest.raises(SettingsError, match="partitions is 3, but there are only 2 rows"):
+        markone.train(source, rule=rule, partitions=3, cluster=cluster.scheduler_address)
 
 
 def test_a_file_that_changes_is_noticed(cluster, tables):

@@ -275,7 +275,10 @@ def divided(examples: Examples, count: int) -> Sequence[PartOfRows]:
 
 def check_partitions(examples: Examples, count: int) -> None:
     """Raise an error if there are more partitions than rows."""
-    rows = sum(map(len, examples.labels()))
+    check_enough(sum(map(len, examples.labels())), count)
+
+
+def check_enough(rows: int, count: int) -> None:
     if count > rows:
         raise SettingsError("partitions", f"is {count}, but there are only {rows} rows; choose at most as many as rows")
 

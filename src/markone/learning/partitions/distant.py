@@ -23,7 +23,7 @@ from markone.errors import DataError
 from markone.features.files import Files, files_of
 from markone.features.map import FeatureMap
 from markone.features.part import Matrix
-from markone.learning.examples import StoredExamples, Visits, digest_of_partitions, shares
+from markone.learning.examples import StoredExamples, Visits, check_enough, digest_of_partitions, shares
 from markone.learning.holdout import check_both
 from markone.model.settings import Settings
 from markone.storage.saved import Saved
@@ -258,6 +258,7 @@ class DistantRows:
         return np.unique(self._numbers)
 
     def finish(self, numbers: NDArray[np.int32]) -> None:
+        check_enough(len(self), self.partitions)
         self.labels = numbers[self._numbers]
         facts = [self.labels, self.held_out, *([] if self.importance is None else [self.importance])]
         self._digest_of_labels = digest_of(facts)

@@ -89,7 +89,7 @@ class Weights:
 
     def __sizeof__(self) -> int:
         """The bytes of the weights and the bias, which are sent; penalties have more."""
-        return (self.base.features + 1) * self.base.columns * self.base.dtype.itemsize
+        return (self.base.features + 1) * self.base.columns * int(self.base.dtype.itemsize)
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.base.get_state()
