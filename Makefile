@@ -39,8 +39,8 @@ test-slow: $(INSTALLED) ## also run the tests that need much time or memory, wit
 	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -q -m "not cluster"
 
 test-cluster: $(INSTALLED) ## run the tests on clusters of Dask and Ray, with kills and hosts in network namespaces
-	$(BIN)/python $(PIP) install ray
-	$(BIN)/pytest -q -m "" tests/test_cluster.py tests/test_cluster_hosts.py
+	$(BIN)/python $(PIP) install ray pyspark
+	$(BIN)/pytest -q -m "" tests/test_cluster*.py tests/test_addresses.py tests/test_query_engines.py
 
 check: $(INSTALLED) docs ## check style, types, spelling, imports and the documentation
 	$(BIN)/ruff check .

@@ -8,7 +8,9 @@ import os
 import socket
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import markone
@@ -18,8 +20,10 @@ from markone.cluster.dask import DaskEngine
 from markone.cluster.engine import reduce_in_tree
 from markone.cluster.engines import engine_of
 from markone.errors import DataError, MarkoneError, SettingsError
+from markone.learning.progress import Bar
 
 distributed = pytest.importorskip("distributed")
+HASHED = {"text": {"hash_bits": 16}}
 
 
 @pytest.fixture
@@ -42,6 +46,26 @@ def test_the_engine_runs_tasks_and_their_trees(engine):
     assert engine.wait([total], 0)
     assert engine.workers() == 2
     engine.free([total])
+
+
+def test_the_engine_says_what_it_does(engine):
+    engine.gather([engine.submit(np.negative, np.ones(1000)), engine.submit(operator.add, 1, 2)])
+    assert engine.status() == "2 of 2 tasks, 2 workers, 0.0 MB moved"
+    assert engine.moved == 2 * 8000
+
+
+def test_progress_tells_of_the_workers(cluster, folder, monkeypatch):
+    notes = []
+    shown = Bar(None)
+    shown.meter = SimpleNamespace(
+        seconds=1.0, restart=lambda: None, close=lambda: None, update=lambda *one: notes.append(one[-1])
+    )
+    markone.train(
+        mails(folder), cluster=cluster.scheduler_address, partitions=3, epochs=2, progress=shown, features=HASHED
+    )
+    assert any("of 3 tasks, 2 workers, " in note for note in notes)
+    moved = [float(note.rpartition(", ")[2].removesuffix(" MB moved")) for note in notes if "MB" in note]
+    assert moved == sorted(moved) and moved[-1] > 2 * 4 * 2**16 / 1e6  # the weights were sent twice
 
 
 def test_the_error_of_a_task_is_that_of_the_user(engine):

@@ -148,6 +148,7 @@ def test_every_fence_is_seen(page: str) -> None:
         *(
             "",
             "python",
+            "py",  # programs that tests/test_query_engines.py runs
             "console",
             "sh",
             "text",

@@ -183,6 +183,28 @@ void bind_class_counts(nb::module_& m) {
             },
             "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert().none(), "width"_a,
             "labels"_a.noconvert(), "presence"_a)
+        .def("counts",
+             [](const shared_counts& self) {
+                 std::vector<std::vector<std::uint32_t>> found;
+                 {
+                     nb::gil_scoped_release unlocked;
+                     const std::lock_guard guard(self.busy);
+                     found = self.all();
+                 }
+                 std::vector<numpy<std::uint32_t>> arrays;
+                 for (auto& one : found) arrays.push_back(own(std::move(one)));
+                 return arrays;
+             })
+        .def(
+            "add_counts",
+            [](shared_counts& self, const std::vector<features>& counts, const features& numbers, bool presence) {
+                std::vector<std::span<const std::uint32_t>> views;
+                for (const features& one : counts) views.push_back(view(one));
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                self.add_all(views, view(numbers), presence);
+            },
+            "counts"_a, "numbers"_a.noconvert(), "presence"_a)
         .def("table", &table_of, "features"_a.noconvert(), "rows_with"_a.noconvert().none() = nb::none());
 }
 

@@ -374,6 +374,15 @@ void bind_exact(nb::module_& m) {
                     self.readers.clear();
                 },
                 "chosen"_a.noconvert())
+            .def(
+                "absorb_collected",
+                [](exact& self, const array<std::int64_t, 1>& offsets, const array<std::uint8_t, 1>& bytes,
+                   const array<std::uint32_t, 1>& parts, const array<std::uint32_t, 1>& counts) {
+                    return own(changing(self, [&] {
+                        return self.absorb_collected(views_of({offsets, bytes}), view(parts), view(counts));
+                    }));
+                },
+                "offsets"_a.noconvert(), "data"_a.noconvert(), "parts"_a.noconvert(), "counts"_a.noconvert())
             .def("words", [](const exact& self) { return as_names(reading(self, [&] { return self.all_words(); })); })
             .def("parts", [](const exact& self) { return own(reading(self, [&] { return self.all_parts(); })); })
             .def(
@@ -402,7 +411,13 @@ void bind_hashed(nb::module_& m) {
                  [](const hashed& self) { return as_names(reading(self, [&] { return name_list(self.owners()); })); })
             .def("places", [](const hashed& self) { return own(reading(self, [&] { return self.owned(); })); })
             .def("sharing", [](const hashed& self) { return own(reading(self, [&] { return self.sharing(); })); })
-            .def("add", &add_names<hashed>, "offsets"_a.noconvert(), "data"_a.noconvert(), "sharing"_a.noconvert());
+            .def("add", &add_names<hashed>, "offsets"_a.noconvert(), "data"_a.noconvert(), "sharing"_a.noconvert())
+            .def(
+                "add_counts",
+                [](hashed& self, const array<std::uint32_t, 1>& counts) {
+                    changing(self, [&] { self.add_counts(view(counts)); });
+                },
+                "counts"_a.noconvert());
     bind_collecting(hashed_class);
     bind_reading(hashed_class);
 }

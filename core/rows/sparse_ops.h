@@ -185,6 +185,29 @@ class class_counts {
 
     std::size_t classes() const { return by_class.size(); }
 
+    // All counts: of the rows without a class, and then of each class.
+    std::vector<std::vector<std::uint32_t>> all() const {
+        std::vector<std::vector<std::uint32_t>> found = by_class;
+        found.insert(found.begin(), of_no_class);
+        return found;
+    }
+
+    // Adds all counts of other rows, whose feature i is numbers[i] here.
+    void add_all(std::span<const std::span<const std::uint32_t>> counts, std::span<const std::uint32_t> numbers,
+                 bool presence) {
+        if (counts.empty()) throw std::invalid_argument("there are no counts");
+        if (classes() > 0 && presence != by_rows) throw std::invalid_argument("values and rows cannot both be counted");
+        by_rows = presence;
+        if (by_class.size() + 1 < counts.size()) by_class.resize(counts.size() - 1);
+        const std::size_t width = numbers.empty() ? 0 : 1 + std::size_t{*std::ranges::max_element(numbers)};
+        for (std::size_t k = 0; k < counts.size(); ++k) {
+            if (counts[k].size() > numbers.size()) throw std::invalid_argument("a feature has no number");
+            std::vector<std::uint32_t>& to = k == 0 ? of_no_class : by_class[k - 1];
+            if (!counts[k].empty() && to.size() < width) to.resize(width);
+            for (std::size_t i = 0; i < counts[k].size(); ++i) to[numbers[i]] += counts[k][i];
+        }
+    }
+
     // The counts of some features, class by class. If rows were counted, `rows_with` are the rows with each of them.
     void write(std::span<const std::uint32_t> features, std::span<const std::uint32_t> rows_with,
                std::span<std::uint32_t> to) const {

@@ -207,6 +207,13 @@ class hashed_vocabulary {
         return numbers;
     }
 
+    // Adds the number of rows with each place that another vocabulary has counted.
+    void add_counts(std::span<const std::uint32_t> rows) {
+        if (rows.size() != features()) throw std::invalid_argument("there is not one count for each place");
+        make_table();
+        for (std::size_t number = 0; number < rows.size(); ++number) places[number].rows += rows[number];
+    }
+
     // The place of an n-gram; npos if it cannot be known.
     std::uint32_t find(std::span<const std::string> ngram) const {
         const std::uint64_t hash = ngram_hashing::hash_of_ngram(ngram);

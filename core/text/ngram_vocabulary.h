@@ -154,17 +154,40 @@ class ngram_vocabulary {
         return numbers;
     }
 
-    // The contents of a vocabulary whose features are chosen: its words, and its n-grams as pairs of
-    // numbers.
+    // The contents of a vocabulary: its words, and its n-grams as pairs of numbers.
     name_list all_words() const { return words.names(); }
     std::vector<std::uint32_t> all_parts() const {
         std::vector<std::uint32_t> parts;
-        parts.reserve(2 * grams.size());
-        for (const auto [first, last] : grams) {
+        parts.reserve(2 * known());
+        for (std::uint32_t number = 0; number < known(); ++number) {
+            const auto [first, last] = parts_of(number);
             parts.push_back(first);
             parts.push_back(last);
         }
         return parts;
+    }
+
+    // Adds what another vocabulary has collected: its contents, and the number of rows with each n-gram. Returns the
+    // numbers of its n-grams here. They are those that its texts would have if they were absorbed here, because the
+    // beginning of an n-gram is collected before it, and new n-grams are numbered in the order in which they occur.
+    std::vector<std::uint32_t> absorb_collected(std::span<const std::string_view> other_words,
+                                                std::span<const std::uint32_t> other_parts,
+                                                std::span<const std::uint32_t> rows) {
+        must_collect();
+        if (other_parts.size() != 2 * rows.size())
+            throw std::invalid_argument("there is not one count for each n-gram");
+        std::vector<std::uint32_t> word_of(other_words.size()), numbers(rows.size());
+        for (std::size_t word = 0; word < word_of.size(); ++word) word_of[word] = words.find_or_add(other_words[word]);
+        if (singles.size() < words.size()) singles.resize(words.size(), npos);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const std::uint32_t first = other_parts[2 * i], last = other_parts[2 * i + 1];
+            if (last >= word_of.size() || (first != npos && first >= i))
+                throw std::invalid_argument("an n-gram has a part that is not there");
+            numbers[i] =
+                first == npos ? number_of_single(word_of[last]) : found.find_or_add(numbers[first], word_of[last]);
+            found[numbers[i]].rows += rows[i];
+        }
+        return numbers;
     }
 
     // Restores it from these, which are not trusted; the first `features` n-grams are the features.

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from xxhash import xxh3_64
 
+from markone.addresses import facts_of_address, is_address, open_address
 from markone.cluster.tasks import Gone, RemoteEngine, Task
 from markone.cluster.worker import Build, this_build
 from markone.errors import DataError, MarkoneError, shorten
@@ -31,10 +32,14 @@ def look(paths: Sequence[str]) -> Sight:
 
 def facts_of(path: str) -> tuple[int, int] | str:
     try:
+        if is_address(path):
+            return facts_of_address(path)
         with open(path, "rb"):
             found = os.stat(path)
     except OSError as error:
         return error.strerror or str(error)
+    except MarkoneError as error:
+        return str(error).partition(": ")[2] or str(error)
     return found.st_size, found.st_mtime_ns
 
 
@@ -45,7 +50,7 @@ def digests(paths: Sequence[str]) -> list[str]:
 
 def digest_of(path: str) -> str:
     digest = xxh3_64()
-    with open(path, "rb") as file:
+    with open_address(path) if is_address(path) else open(path, "rb") as file:
         while piece := file.read(PIECE):
             digest.update(piece)
     return digest.hexdigest()

@@ -10,8 +10,10 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Self
+
+import numpy as np
 
 from markone.cluster.worker import Trouble, run, this_build, unchanged
 from markone.errors import DataError, MarkoneError
@@ -66,8 +68,18 @@ class RemoteEngine(ABC):
         self.build = this_build()
         self.made_again = 0
         """How many tasks were begun more than once."""
+        self.moved = 0
+        """The bytes of arrays and texts that this process has sent and received."""
+        self._waiting = 0, 0
         self._looked = 0.0
         self._alive = time.monotonic()
+
+    def status(self) -> str:
+        """Say in a few words what the workers do, for people who watch."""
+        done, everything = self._waiting
+        workers = self.workers()
+        several = "" if workers == 1 else "s"
+        return f"{done} of {everything} tasks, {workers} worker{several}, {self.moved / 1e6:,.1f} MB moved"
 
     # ---- the protocol of engines
 
@@ -77,6 +89,7 @@ class RemoteEngine(ABC):
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Task:
         task = Task(function, arguments)
+        self.moved += sum(bytes_in(argument) for argument in arguments if not isinstance(argument, Task))
         self._begin(task)
         return task
 
@@ -94,7 +107,9 @@ class RemoteEngine(ABC):
             while not self.wait(handles, PAUSE):
                 pass
             try:
-                return self._fetch([task.future for task in handles])
+                found = self._fetch([task.future for task in handles])
+                self.moved += sum(map(bytes_in, found))
+                return found
             except Lost:  # between the two: the next look finds out which
                 continue
         raise self._given_up(handles[0], "its result was lost each time")
@@ -103,6 +118,7 @@ class RemoteEngine(ABC):
         end = time.monotonic() + seconds
         while True:
             running = [task.future for task in handles if not self._has_finished(task)]
+            self._waiting = len(handles) - len(running), len(handles)
             left = end - time.monotonic()
             if not running or left <= 0:
                 return not running
@@ -222,3 +238,22 @@ class RemoteEngine(ABC):
                 f"{self.name} has had no worker for {SILENT:.0f} seconds",
                 advice="start workers, and resume from the checkpoint if there is one",
             )
+
+
+def bytes_in(value: Any) -> int:
+    """Return the bytes of the arrays and texts in a value, without making it what is sent.
+
+    >>> bytes_in([np.zeros(3), {"name": b"1234"}, None])
+    28
+    """
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if isinstance(value, bytes | str):
+        return len(value)
+    if isinstance(value, list | tuple):
+        return sum(map(bytes_in, value))
+    if isinstance(value, dict):
+        return sum(map(bytes_in, value.values()))
+    if is_dataclass(value):
+        return sum(bytes_in(getattr(value, one.name)) for one in fields(value))
+    return value.__sizeof__() if type(value).__module__.startswith("markone.") else 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,6 +90,26 @@ class Block(Brief):
         importance = None if self.importance is None else self.importance[which]
         matrix = self.matrix[which]
         return Block(as_rows(matrix), matrix, self.labels[which], importance)
+
+
+class DistantBlocks(ABC):
+    """Blocks on other machines."""
+
+    @abstractmethod
+    def each(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+        """Call a function of a module for each block, where the block is, and yield the results in their order."""
+
+
+Blocks = Iterable[Block] | DistantBlocks
+
+
+def of_each(blocks: Blocks, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+    """Yield the results of a function for all blocks, wherever they are."""
+    if isinstance(blocks, DistantBlocks):
+        yield from blocks.each(function, *arguments)
+        return
+    for block in blocks:
+        yield function(block, *arguments)
 
 
 def is_sparse(matrix: object) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
+from markone.addresses import facts_of_address, is_address, open_address, shown
 from markone.data.archives import Member, is_zip, open_member
 from markone.errors import DataError, MarkoneError, shorten
 from markone.extras import need
@@ -112,6 +113,33 @@ class NamedFile:
         """Raise an error if the file has changed while it was read."""
         if not self.opened.closed:
             self.check(os.stat(self.path) if self.descriptor is None else os.fstat(self.descriptor))
+
+    def look(self) -> None:
+        self.place = self.opened.tell()
+
+
+class DistantFile:
+    """A file that has an address. It must not change between two openings."""
+
+    def __init__(self, address: str) -> None:
+        self.path = address
+        self.name = shown(address)
+        self.place = 0
+        self.opened: Any = None
+        self.facts = facts_of_address(address)
+
+    @property
+    def size(self) -> int | None:
+        return self.facts[0]
+
+    def open(self) -> Any:
+        self.check_again()
+        self.opened = open_address(self.path)
+        return self.opened
+
+    def check_again(self) -> None:
+        if facts_of_address(self.path) != self.facts:
+            raise DataError(f"{self.name} was written to while it was being read; read a copy of it")
 
     def look(self) -> None:
         self.place = self.opened.tell()
@@ -295,7 +323,9 @@ def standard_input(once: bool = False) -> File:
 
 
 def file_at(path: str, once: bool = False) -> File:
-    """The file with this name, which may be a pipe."""
+    """The file with this name, which may be a pipe, or with this address."""
+    if is_address(path):
+        return DistantFile(path)
     if os.path.isfile(path):
         return NamedFile(path, once)
     with readable(path):

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from markone.addresses import find_addresses, is_address, path_of_local
 from markone.data.archives import is_zip, members_of
 from markone.data.files import COMPRESSION_OF_ENDING, NamedFile, open_plain
 from markone.data.foreign import foreign_at
@@ -18,7 +19,10 @@ IDX_LABELS = ("idx1-ubyte", "idx1.ubyte")
 
 
 def find(path: str) -> list[str]:
-    """The files that match a path or a pattern; the path itself if it is a folder."""
+    """The files that match a path, a pattern or an address; the path itself if it is a folder."""
+    if is_address(path):
+        local = path_of_local(path)
+        return find_addresses(path) if local is None else find(local)
     if os.path.exists(path):
         return [path]
     if os.path.islink(path):

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
+from markone.addresses import is_address, path_of_local, shown
 from markone.data.files import STANDARD_INPUT, File, file_at, special, standard_input
 from markone.data.finding import common_format, files_in, find, format_of
 from markone.data.foreign import foreign_at, is_picture_at
@@ -49,10 +50,10 @@ def read(
     Parameters
     ----------
     what
-        A path, a pattern such as `"parts/*.csv.gz"`, a folder, "-" for standard input, or a list of `pathlib.Path`; a
-        data frame of pandas, polars (also a lazy one), pyarrow, DuckDB or a library with the Arrow interface; a data
-        set of Hugging Face; a list of texts; a list of dictionaries; a dictionary of columns; an array of NumPy or
-        SciPy.
+        A path, a pattern such as `"parts/*.csv.gz"`, a folder, "-" for standard input, or a list of `pathlib.Path`; an
+        address such as `"s3://bucket/parts/*.csv.gz"`, of a file system of pyarrow or fsspec; a data frame of pandas,
+        polars (also a lazy one), pyarrow, DuckDB or a library with the Arrow interface; a data set of Hugging Face; a
+        list of texts; a list of dictionaries; a dictionary of columns; an array of NumPy or SciPy.
     target
         The column to predict. For data in memory it may also be the labels themselves, for idx and ASCII images the
         path of the labels.
@@ -155,10 +156,11 @@ def read_path(path: str, options: Options) -> Source:
         return open_files([standard_input(options.once)], "standard input", options, options.format)
     if not path or "\0" in path:
         raise DataError(f"{path!r} is not a path")
+    path = path_of_local(path) or path
     paths = find(path)
     if paths == [path] and os.path.isdir(path):
         return read_folder(path, options)
-    return read_files(paths, path, options)
+    return read_files(paths, shown(path) if is_address(path) else path, options)
 
 
 def refuse_names(what: Any) -> None:

@@ -7,9 +7,9 @@ order, so the amount of memory changes only the time. A small store is one windo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 import xxhash
@@ -39,6 +39,30 @@ class Filed:
     """Whether the values are written as bytes, because they are whole numbers from 0 to 255."""
 
 
+class TrainingRows(Protocol):
+    """What training knows of its rows, wherever they are stored."""
+
+    unlabelled: int
+    labels: NDArray[np.int32]
+    importance: NDArray[np.float64] | None
+    held_out: NDArray[np.bool_]
+
+    def __len__(self) -> int: ...
+
+    @property
+    def values(self) -> int:
+        """The number of stored values in all rows."""
+
+    def labels_met(self) -> NDArray[np.int32]:
+        """The labels of the rows, each once."""
+
+    def finish(self, numbers: NDArray[np.int32]) -> None:
+        """Finish after the last rows: label i becomes class `numbers[i]`."""
+
+    def set_importance(self, importance: NDArray[np.float64]) -> None:
+        """Give the rows another importance. The digest stays that of the rows as they were read."""
+
+
 class RowStore:
     """Rows, their labels and their weights."""
 
@@ -58,6 +82,7 @@ class RowStore:
         self.labels = np.zeros(0, np.int32)
         self.importance: NDArray[np.float64] | None = None
         self.held_out = np.zeros(0, bool)
+        self.digest_of_labels = ""
 
     def __enter__(self) -> Self:
         return self
@@ -111,7 +136,9 @@ class RowStore:
             )
         self._labels, self._importance, self._held_out = [], [], []
         self.starts = np.concatenate([[0], np.cumsum(self._rows)])
-        self._digest([self.labels, self.held_out, *([] if self.importance is None else [self.importance])])
+        facts = [self.labels, self.held_out, *([] if self.importance is None else [self.importance])]
+        self._digest(facts)
+        self.digest_of_labels = digest_of(facts)
         if self._file is None:
             whole = stack([part for piece in self._pieces if not isinstance(piece, Filed) for part in piece])
             self._pieces = []
@@ -138,8 +165,7 @@ class RowStore:
         self._pieces.append(piece if self._file is None else put(piece, self._file))
 
     def _digest(self, arrays: list[NDArray[Any]]) -> None:
-        for array in arrays:
-            self._sum.update(np.ascontiguousarray(array).data)
+        update(self._sum, arrays)
 
     # ---- reading
 
@@ -293,6 +319,37 @@ class PartOfStore:
     def windows(self, order: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         """The pieces in the given order, in windows."""
         return windows_of(order)
+
+
+def update(digest: xxhash.xxh3_64, arrays: list[NDArray[Any]]) -> None:
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).data)
+
+
+def digest_of(arrays: list[NDArray[Any]]) -> str:
+    """A digest of arrays, one after the other."""
+    digest = xxhash.xxh3_64()
+    update(digest, arrays)
+    return digest.hexdigest()
+
+
+def digest_of_rows(matrices: Iterable[Matrix]) -> str:
+    """A digest of rows, which does not depend on how they are divided into matrices."""
+    digests = [xxhash.xxh3_64() for _ in range(3)]
+    for matrix in matrices:
+        arrays = [np.diff(matrix.indptr), matrix.indices, matrix.data] if isinstance(matrix, Sparse) else [matrix]
+        for digest, array in zip(digests, arrays, strict=False):
+            update(digest, [array])
+    return "".join(digest.hexdigest() for digest in digests)
+
+
+def rows_between(matrix: Matrix, start: int, end: int) -> Matrix:
+    """Rows of a matrix, without a copy."""
+    if not isinstance(matrix, Sparse):
+        return matrix[start:end]
+    indptr = matrix.indptr[start : end + 1]
+    values = slice(indptr[0], indptr[-1])
+    return Sparse(indptr - indptr[0], matrix.indices[values], matrix.data[values], matrix.width)
 
 
 def rows_of(starts: NDArray[np.int64], pieces: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -33,6 +33,8 @@ class Categories(Part):
     pruned, because its examples would then count as `make is another`.
     """
 
+    mergeable = True
+
     def __init__(self, columns: Sequence[tuple[Column, Categorical]]) -> None:
         self.columns = [column for column, _ in columns]
         self.settings = [settings for _, settings in columns]
@@ -57,6 +59,18 @@ class Categories(Part):
             self.counts[i] = counts
             draft.append(numbers)
         return draft
+
+    def absorbed(self) -> list[tuple[list[str | None], NDArray[np.int64]]]:
+        return [([*met], counts) for met, counts in zip(self.met, self.counts, strict=True)]
+
+    def absorb_all(self, absorbed: list[tuple[list[str | None], NDArray[np.int64]]]) -> None:
+        for i, (texts, counts) in enumerate(absorbed):
+            met = self.met[i]
+            numbers = [met.setdefault(text, len(met)) for text in texts]
+            total = np.zeros(len(met), np.int64)
+            total[: len(self.counts[i])] = self.counts[i]
+            total[numbers] += counts
+            self.counts[i] = total
 
     def finish(self) -> None:
         kept: list[list[str]] = []

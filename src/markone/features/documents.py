@@ -54,6 +54,8 @@ DOCUMENT = {
 class Documents(Part):
     """Features that depend only on the spec, not on the training texts. None is pruned."""
 
+    mergeable = True
+
     def __init__(self, column: str, settings: Text, *, prefix: str = "") -> None:
         self.column = column
         self.prefix = prefix
@@ -109,6 +111,11 @@ class Documents(Part):
 
     def absorb(self, collected: NDArray[np.float32], labels: NDArray[np.int32] | None) -> NDArray[np.float32]:
         return collected
+
+    def absorbed(self) -> None:
+        """Nothing is learned."""
+
+    def absorb_all(self, absorbed: None) -> None: ...
 
     def finish(self) -> None: ...
 

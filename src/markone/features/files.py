@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from markone.data.files import NamedFile
+from markone.addresses import Address
+from markone.data.files import DistantFile, NamedFile
 from markone.data.formats import has_target_column
 from markone.data.lines import LineSource
 from markone.data.read import read
-from markone.data.source import Column, Source
+from markone.data.source import Batch, Column, Source
 from markone.data.tables import TableSource
+from markone.errors import NoDataError
 from markone.features.examples import Renamed, fitting
 
 
@@ -27,9 +29,22 @@ class Files:
         """Open one of the files."""
         return fitting(read(path, threads=1, **self.options), self.columns)
 
+    def batches(self, path: str) -> Iterator[Batch]:
+        """Read one of the files. An empty file has no batches, as if it were read together with the others."""
+        source = self.source_or_none(path)
+        if source is not None:
+            yield from source.batches()
+
+    def source_or_none(self, path: str) -> Source | None:
+        """Open one of the files; None if it is empty."""
+        try:
+            return self.source(path)
+        except NoDataError:
+            return None
+
     def together(self) -> Source:
         """Open all files as one source."""
-        return fitting(read([Path(path) for path in self.paths], threads=1, **self.options), self.columns)
+        return fitting(read([Address(path) for path in self.paths], threads=1, **self.options), self.columns)
 
 
 def files_of(source: Source) -> Files | None:
@@ -37,7 +52,7 @@ def files_of(source: Source) -> Files | None:
     own = source.source if isinstance(source, Renamed) else source
     if not isinstance(own, TableSource | LineSource) or not own.files:
         return None
-    paths = [file.path for file in own.files if isinstance(file, NamedFile)]
+    paths = [file.path for file in own.files if isinstance(file, NamedFile | DistantFile)]
     if len(paths) < len(own.files):
         return None
     options = {name: value for name, value in source.reading.items() if name != "named"}

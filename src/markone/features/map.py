@@ -88,10 +88,15 @@ class FeatureMap(Brief, Part):
         """The batches of a source, each with the results of `collect`, which `absorb` needs."""
         if self._starts is not None:
             raise DataError("this feature map is already fitted; make another one")
+        batches = self.choose(source)
+        yield from in_order(lambda batch: (batch, self.collect(batch)), batches, threads)
+
+    def choose(self, source: Source) -> Iterator[Batch]:
+        """Choose the settings that depend on the first batches, and return all batches."""
         spec, batches = choose(self.spec, self.columns, iter(source.batches()))
         if spec is not self.spec:
             self.spec, self.parts = spec, parts_of(spec, self.columns)
-        yield from in_order(lambda batch: (batch, self.collect(batch)), batches, threads)
+        return batches
 
     # ---- as a part
 
@@ -101,6 +106,17 @@ class FeatureMap(Brief, Part):
 
     def absorb(self, collected: list[Any], labels: NDArray[np.int32] | None) -> list[Any]:
         return [part.absorb(one, labels) for part, one in zip(self.parts, collected, strict=True)]
+
+    @property
+    def mergeable(self) -> bool:  # type: ignore[override]  # it depends on the parts
+        return all(part.mergeable for part in self.parts)
+
+    def absorbed(self) -> list[Any]:
+        return [part.absorbed() for part in self.parts]
+
+    def absorb_all(self, absorbed: list[Any]) -> None:
+        for part, one in zip(self.parts, absorbed, strict=True):
+            part.absorb_all(one)
 
     def finish(self) -> None:
         for part in self.parts:
@@ -215,6 +231,10 @@ class FeatureMap(Brief, Part):
         for i, (part, width) in enumerate(zip(self.parts, widths, strict=True)):
             part.restore(contents.saved(f"part{i}"), width)
         self.count()
+
+    def become(self, fitted: FeatureMap) -> None:
+        """Take over what a map of the same columns has learned elsewhere."""
+        self.spec, self.parts, self.unit, self._starts = fitted.spec, fitted.parts, fitted.unit, fitted.starts
 
     def copy(self) -> FeatureMap:
         """A copy that can be extended or pruned without changing this map."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +34,24 @@ SUBWORD_SHARE = 0.5
 Choice = Literal["all", "lower", "negated"]
 
 
+class AbsorbedNgrams(NamedTuple):
+    """The n-grams of some texts, in the order of their first occurrence."""
+
+    names: tuple[NDArray[np.int64], NDArray[np.uint8]]
+    """Their words; for hashed n-grams, the names of the places."""
+    parts: NDArray[Any]
+    """The beginning and the last word of each n-gram; for hashed n-grams, which of the names share their place."""
+    counts: NDArray[np.uint32]
+    """In how many texts each n-gram occurs, or each place."""
+    by_class: list[NDArray[np.uint32]] | None
+    classes: int
+    examples: int
+
+
 class Ngrams(Part):
     """The n-grams of one column, each a feature with its own name."""
+
+    mergeable = True
 
     def __init__(
         self,
@@ -84,7 +100,7 @@ class Ngrams(Part):
         return self._collecting.collect(*Strings.of_arrow(batch.columns[self.column]).for_core)
 
     def absorb(self, collected: _core.NgramBatch, labels: NDArray[np.int32] | None) -> Any:
-        presence = self.value == _core.CountedAs.binary
+        presence = self._presence
         indptr, indices, values, _ = self._collecting.absorb(collected, presence=presence)
         self._examples += len(indptr) - 1
         if self._class_counts is not None:
@@ -97,6 +113,29 @@ class Ngrams(Part):
             self._class_counts.add(indptr, indices, values, self._known, labels, presence)
         return indptr, indices, values
 
+    def absorbed(self) -> AbsorbedNgrams:
+        vocabulary = self._collecting
+        parts: NDArray[Any]
+        if isinstance(vocabulary, _core.NgramVocabulary):
+            names, parts = vocabulary.words(), vocabulary.parts()
+        else:
+            names, parts = vocabulary.owners(), vocabulary.sharing()
+        by_class = None if self._class_counts is None else self._class_counts.counts()
+        return AbsorbedNgrams(names, parts, vocabulary.counts(), by_class, self._classes, self._examples)
+
+    def absorb_all(self, absorbed: AbsorbedNgrams) -> None:
+        vocabulary = self._collecting
+        if isinstance(vocabulary, _core.NgramVocabulary):
+            numbers = vocabulary.absorb_collected(*absorbed.names, absorbed.parts, absorbed.counts)
+        else:
+            vocabulary.add(*absorbed.names, absorbed.parts)
+            vocabulary.add_counts(absorbed.counts)
+            numbers = np.arange(self._known, dtype=np.uint32)
+        if self._class_counts is not None and absorbed.by_class is not None:
+            self._class_counts.add_counts(absorbed.by_class, numbers, self._presence)
+        self._classes = max(self._classes, absorbed.classes)
+        self._examples += absorbed.examples
+
     def finish(self) -> None:
         chosen = np.arange(self._known, dtype=np.uint32)
         min_count = self.settings.min_count or (2 if self._examples >= MANY_EXAMPLES else 1)
@@ -107,7 +146,7 @@ class Ngrams(Part):
         if self.settings.weight == "idf":
             self.weights = inverse_document_frequency(self._collecting.counts()[chosen], self._examples)
         elif self._class_counts is not None:
-            rows_with = self._collecting.counts()[chosen] if self.value == _core.CountedAs.binary else None
+            rows_with = self._collecting.counts()[chosen] if self._presence else None
             table = self._class_counts.table(chosen, rows_with)
             odds = log_odds(table, self.settings.smoothing or 2 / max(2, self._classes))
             odds = shrunk(odds, table, self._shrinkage())
@@ -153,6 +192,11 @@ class Ngrams(Part):
         if isinstance(self.vocabulary, _core.CompactVocabulary):
             raise DataError("these n-grams have already been chosen; make another feature map")
         return self.vocabulary
+
+    @property
+    def _presence(self) -> bool:
+        """Whether only the presence of an n-gram in a text counts."""
+        return self.value == _core.CountedAs.binary
 
     @property
     def _known(self) -> int:

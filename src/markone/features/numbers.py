@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,6 +47,8 @@ class Numbers(Part):
     computed from other features.
     """
 
+    mergeable = True
+
     def __init__(self, columns: Sequence[tuple[Column, Numeric]], degree: int = 1) -> None:
         self.columns = [column for column, _ in columns]
         self.settings = [settings for _, settings in columns]
@@ -57,7 +60,8 @@ class Numbers(Part):
                 f"of {degree} makes {count} products of {len(columns)} numeric columns; the most is {MOST_PRODUCTS}. "
                 "Use a lower degree, or list the important products as conjunctions",
             )
-        self.moments = Moments.none(len(columns))
+        self.moments_of_batches: list[Moments] = []
+        """They are merged one after the other, because sums depend on the order of the additions."""
         self.gaps = np.zeros(len(columns), np.int64)
         self.finish()
 
@@ -67,23 +71,32 @@ class Numbers(Part):
         return CollectedNumbers(columns, missing, Moments.of(columns, missing))
 
     def absorb(self, collected: CollectedNumbers, labels: NDArray[np.int32] | None = None) -> NDArray[Any]:
-        self.moments = self.moments.merged(collected.moments)
+        self.moments_of_batches.append(collected.moments)
         if collected.missing is not None:
             self.gaps += collected.missing.sum(axis=1)
         return collected.columns
 
+    def absorbed(self) -> tuple[list[Moments], NDArray[np.int64]]:
+        return self.moments_of_batches, self.gaps
+
+    def absorb_all(self, absorbed: tuple[list[Moments], NDArray[np.int64]]) -> None:
+        moments, gaps = absorbed
+        self.moments_of_batches += moments
+        self.gaps += gaps
+
     def finish(self) -> None:
+        moments = reduce(Moments.merged, self.moments_of_batches, Moments.none(len(self.columns)))
         self.center, self.spread = np.zeros(len(self.columns)), np.ones(len(self.columns))
-        self.fill = self.moments.mean.copy()
+        self.fill = moments.mean.copy()
         for i, (column, settings) in enumerate(zip(self.columns, self.settings, strict=True)):
             if settings.missing == "zero":
                 self.fill[i] = 0
             if column.kind == "boolean" or settings.scale == "none":
                 continue
             if settings.scale == "standard":
-                self.center[i], self.spread[i] = self.moments.mean[i], self.moments.deviation[i]
+                self.center[i], self.spread[i] = moments.mean[i], moments.deviation[i]
             else:
-                self.spread[i] = self.moments.largest[i]
+                self.spread[i] = moments.largest[i]
             if not np.isfinite(self.spread[i]):
                 raise DataError(f"column {column.name!r} has numbers too large to be scaled; divide them first")
             # A constant column is divided by infinity, so that it is always 0.

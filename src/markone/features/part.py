@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,9 +49,15 @@ class Part(ABC):
     chooses the features. `absorb` returns a draft, from which `refine` finally makes the rows of the batch, so that the
     batch is not read twice.
 
+    Some parts can also be fitted on several machines: `absorbed` returns what a part has learned of its batches, and
+    `absorb_all` adds it to another part, as if that had absorbed these batches itself.
+
     A fitted part can be saved and restored, extended by a part that was fitted on other data, and pruned of features
     without weight. After that it transforms batches, but no longer refines drafts.
     """
+
+    mergeable: ClassVar[bool] = False
+    """Whether it has `absorbed` and `absorb_all`."""
 
     @abstractmethod
     def collect(self, batch: Batch) -> Any: ...
@@ -59,6 +65,14 @@ class Part(ABC):
     @abstractmethod
     def absorb(self, collected: Any, labels: NDArray[np.int32] | None) -> Any:
         """Add a collected batch; `labels` are the numbers of its classes, or UNLABELLED."""
+
+    def absorbed(self) -> Any:
+        """What it has learned of the batches so far, as plain values and arrays that can be sent to another machine."""
+        raise NotImplementedError
+
+    def absorb_all(self, absorbed: Any) -> None:
+        """Add what another part of the same spec has learned of the batches that come next."""
+        raise NotImplementedError
 
     @abstractmethod
     def finish(self) -> None: ...

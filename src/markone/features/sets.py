@@ -40,6 +40,8 @@ class Sets(Part):
     Items that are rare in training, as the settings of categories say, and new ones have no feature.
     """
 
+    mergeable = True
+
     def __init__(self, column: Column, settings: Categorical) -> None:
         self.column = column
         self.settings = settings
@@ -72,6 +74,18 @@ class Sets(Part):
         self.counts = counts
         self.gaps += int(missing.sum())
         return DraftedSets(indptr, numbers, missing)
+
+    def absorbed(self) -> tuple[list[str], Numbers, int]:
+        return [*self.met], self.counts, self.gaps
+
+    def absorb_all(self, absorbed: tuple[list[str], Numbers, int]) -> None:
+        texts, counts, gaps = absorbed
+        numbers = [self.met.setdefault(text, len(self.met)) for text in texts]
+        total = np.zeros(len(self.met), np.int64)
+        total[: len(self.counts)] = self.counts
+        total[numbers] += counts
+        self.counts = total
+        self.gaps += gaps
 
     def finish(self) -> None:
         order = np.argsort(-self.counts, kind="stable")

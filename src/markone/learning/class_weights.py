@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from markone.data.class_order import listed
 from markone.data.labels import KnownLabels
 from markone.data.source import Label
-from markone.data.store import RowStore
+from markone.data.store import TrainingRows
 from markone.errors import SettingsError, did_you_mean
 
 Floats = NDArray[np.float64]
 
 
-def weigh(store: RowStore, class_weight: Any, classes: list[Label]) -> None:
+def weigh(store: TrainingRows, class_weight: Any, classes: list[Label]) -> None:
     """Multiply the importance of the rows of a finished store by the weights of their classes."""
     if class_weight is None:
         return

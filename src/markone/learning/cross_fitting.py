@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from markone.data.blocks import Block, as_rows
 from markone.data.source import Label, Source
-from markone.data.store import RowStore
+from markone.data.store import TrainingRows
 from markone.data.subsets import Held
 from markone.features.map import FeatureMap
 from markone.features.spec import Features
@@ -50,7 +50,7 @@ class Scored(NamedTuple):
         return Scored(self.scores[:, label, None], truth, importance)
 
 
-def may_be_crossed(settings: Settings, store: RowStore, *, asked: bool = False) -> bool:
+def may_be_crossed(settings: Settings, store: TrainingRows, *, asked: bool = False) -> bool:
     """Return whether training is repeated for cross-fitting: if it takes little time, or if there are so few rows that
     none are held out. Networks, and tables with curves, would take too long, and their rules have probabilities; but
     if the user has `asked` for something that needs the scores, these are crossed, too."""
@@ -59,7 +59,7 @@ def may_be_crossed(settings: Settings, store: RowStore, *, asked: bool = False) 
     return few and (asked or (quick and settings.traits.family not in ("network", "optimum")))
 
 
-def number_of_folds(store: RowStore) -> int:
+def number_of_folds(store: TrainingRows) -> int:
     """Return the number of folds: more of them if there are few rows, and training takes little time."""
     return FOLDS_OF_FEW if len(store) < FEW_ROWS and store.values <= MOST_VALUES else FOLDS
 

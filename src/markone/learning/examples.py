@@ -9,11 +9,12 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from xxhash import xxh3_64
 
 from markone import _core
 from markone.data.blocks import Block
 from markone.data.source import UNLABELLED
-from markone.data.store import PartOfStore, RowStore
+from markone.data.store import PartOfStore, RowStore, digest_of_rows, rows_between
 from markone.errors import LimitError, Setting, SettingsError
 from markone.learning.holdout import check_both, split
 from markone.model.settings import Settings
@@ -216,13 +217,30 @@ class StoredExamples:
     def parts(self, count: int) -> Sequence[PartOfRows]:
         if self.distant is not None:
             return self.distant(count)
+        return [GivenPart(part) for part in self._divided(count)]
+
+    def _divided(self, count: int) -> list[StoredExamples]:
         store = self._store
         assert isinstance(store, RowStore), "partitions are not divided again"
         lengths = store.lengths()
         return [
-            GivenPart(StoredExamples(PartOfStore(store, lengths, start, end), Settings(), partition))
+            StoredExamples(PartOfStore(store, lengths, start, end), Settings(), partition)
             for partition, (start, end) in enumerate(shares(len(store), count))
         ]
+
+    def digest(self, partitions: int) -> str:
+        """Return a digest of the rows for a training in this number of partitions, which may be on other machines when
+        it is resumed."""
+        assert isinstance(self._store, RowStore), "a partition is not all rows"
+        if partitions == 1:
+            return self._store.digest
+        digests = [part.digest_of_rows() for part in self._divided(partitions)]
+        return digest_of_partitions(self._store.digest_of_labels, digests)
+
+    def digest_of_rows(self) -> str:
+        """Return a digest of the features of all rows, wherever these are stored."""
+        found = (self._store.window(window) for window in self._store.windows(np.arange(self._store.pieces)))
+        return digest_of_rows(rows_between(block.matrix, rows[0], rows[-1] + 1) for block, rows, _ in found)
 
     def whole(self, *, in_files: bool = False) -> Visits:
         assert isinstance(self._store, RowStore), "a partition is not all rows"
@@ -257,7 +275,10 @@ def divided(examples: Examples, count: int) -> Sequence[PartOfRows]:
 
 def check_partitions(examples: Examples, count: int) -> None:
     """Raise an error if there are more partitions than rows."""
-    rows = sum(map(len, examples.labels()))
+    check_enough(sum(map(len, examples.labels())), count)
+
+
+def check_enough(rows: int, count: int) -> None:
     if count > rows:
         raise SettingsError("partitions", f"is {count}, but there are only {rows} rows; choose at most as many as rows")
 
@@ -270,6 +291,11 @@ def shares(rows: int, count: int) -> list[tuple[int, int]]:
     """
     ends = [rows * i // count for i in range(count + 1)]
     return list(pairwise(ends))
+
+
+def digest_of_partitions(of_labels: str, of_rows: Sequence[str]) -> str:
+    """Return the digest of a training in partitions, from that of all labels and those of the partitions' rows."""
+    return xxh3_64("".join([of_labels, *of_rows]).encode()).hexdigest()
 
 
 def numbers_of_order(settings: Settings, epoch: int, window: int, partition: int | None) -> tuple[int, ...]:

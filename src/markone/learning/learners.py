@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.data.blocks import Block
+from markone.data.blocks import Blocks
 from markone.data.source import Label
 from markone.errors import SettingsError
 from markone.features.map import FeatureMap
@@ -73,7 +72,7 @@ def new_learner(
     settings: Settings,
     features: FeatureMap,
     classes: list[Label],
-    blocks: Iterable[Block] = (),
+    blocks: Blocks = (),
     numbers: NDArray[np.float64] | None = None,
     sets: Sets | None = None,
 ) -> Learner:

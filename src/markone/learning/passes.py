@@ -128,17 +128,17 @@ def accuracies(learner: Learner, blocks: Iterator[Block]) -> tuple[float | None,
     If the importance of all rows is 0, all rows have the same weight.
     """
     which = [False, True] if learner.settings.average else [False]
-    right, right_rows = np.zeros(2), np.zeros(2)
-    importance, rows = 0.0, 0
-    for block in blocks:
-        weights = np.ones(len(block)) if block.importance is None else block.importance
-        importance += _core.sum(weights)
-        rows += len(block)
-        for averaged in which:
-            found = learner.right(block, averaged)
-            right[int(averaged)] += _core.sum(weights[found])
-            right_rows[int(averaged)] += found.sum()
-    if rows == 0:
+    found = [
+        (
+            np.ones(len(block)) if block.importance is None else block.importance,
+            *(learner.right(block, averaged) for averaged in which),
+        )
+        for block in blocks
+    ]
+    if not found:
         return None, None
-    share = right / importance if importance > 0 else right_rows / rows
-    return float(share[0]), float(share[1]) if learner.settings.average else None
+    # Everything is added up at once, so that the result does not depend on how rows are divided into blocks.
+    weights, *right = (np.concatenate(column) for column in zip(*found, strict=True))
+    importance = _core.sum(weights)
+    shares = [_core.sum(weights[one]) / importance if importance > 0 else float(one.mean()) for one in right]
+    return shares[0], shares[1] if learner.settings.average else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Protocol
 
 from markone.model.history import Pass
@@ -46,6 +47,8 @@ class Bar:
 
     def __init__(self, meter: Meter) -> None:
         self.meter = meter
+        self.elsewhere: Callable[[], str] | None = None
+        """Says what the workers of a cluster do."""
         self.what = "reading"
         self.epochs = self.done = self.total = 0
 
@@ -53,7 +56,7 @@ class Bar:
         """Show how many rows have been read, and which share of all, if that is known."""
         seconds = self.meter.seconds
         note = f"{rows:,} rows" + (f", {rows / seconds:,.0f} rows/s" if seconds > 0 else "")
-        self.meter.update(self.what, share or 0.0, None if share is None else 1.0, note)
+        self.meter.update(self.what, share or 0.0, None if share is None else 1.0, self._with_workers(note))
 
     def start(self, rows: int, epochs: int) -> None:
         self.meter.restart()
@@ -64,7 +67,10 @@ class Bar:
         self.done += rows
         seconds = self.meter.seconds
         note = f"{self.done / seconds:,.0f} rows/s" if self.done and seconds > 0 else ""
-        self.meter.update(self.what, self.done, self.total, note)
+        self.meter.update(self.what, self.done, self.total, self._with_workers(note))
+
+    def _with_workers(self, note: str) -> str:
+        return ", ".join(filter(None, [note, None if self.elsewhere is None else self.elsewhere()]))
 
     def finish_pass(self, result: Pass) -> None:
         held_out = "" if result.holdout is None else f", {result.holdout:.1%} held out"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from markone.data.class_order import ClassOrder, continued
 from markone.data.labels import KnownLabels, check_classes, members_of, numbers_of, sets_of
 from markone.data.read import read
 from markone.data.source import UNLABELLED, Batch, Label, Source, no_target
-from markone.data.store import RowStore
+from markone.data.store import RowStore, TrainingRows
 from markone.errors import DataError, LimitError, Setting
 from markone.features.map import FeatureMap
 from markone.features.part import Matrix
@@ -36,7 +37,7 @@ LabelledRows = tuple[Matrix, NDArray[np.int32], NDArray[np.float64] | None]
 
 
 @dataclass(slots=True)
-class Filling:
+class Filling(ABC):
     """Reads a source with these options for held-out rows, threads and memory."""
 
     source: Source
@@ -48,40 +49,56 @@ class Filling:
     progress: Progress
     of_numbers: bool = False
     """Whether the labels are numbers, not classes."""
-    keeps_drafts: bool = True
-    """Whether rows are made from the drafts of the first reading, so that the source is read only once."""
 
-    def learn_features(self, feature_map: FeatureMap, store: RowStore | None = None) -> Drafts:
-        """Fit the features, without the labels of the held-out rows.
+    @property
+    @abstractmethod
+    def store(self) -> TrainingRows:
+        """The rows."""
 
-        If there is a store, and later batches do not change the rows of earlier ones, the rows are added to it at once.
-        """
+    @abstractmethod
+    def learn_features(self, feature_map: FeatureMap, *, for_rows: bool = True) -> Drafts:
+        """Fit the features, without the labels of the held-out rows. Unless they are `for_rows`, the rows will be made
+        of other features."""
+
+    @abstractmethod
+    def add_rows(self, feature_map: FeatureMap, drafts: Drafts | None = None) -> None:
+        """Add all rows to the store, unless they are there: from the drafts if they were kept, otherwise by reading the
+        source again."""
+
+    def choice(self) -> Callable[[NDArray[np.int32]], NDArray[np.bool_]]:
+        """Return a function that chooses the held-out rows: the same share of every class."""
+        assert self.holdout is not None
+        choice = HoldoutChoice(self.holdout, self.seed)
+        if not self.source.several:
+            return choice
+        return lambda labels: choice(np.minimum(labels, 0))  # sets of labels are no classes: many occur only once
+
+
+@dataclass(slots=True)
+class OwnFilling(Filling):
+    """Reads a source in this process."""
+
+    store: RowStore = field(kw_only=True)
+
+    def learn_features(self, feature_map: FeatureMap, *, for_rows: bool = True) -> Drafts:
+        """If later batches do not change the rows of earlier ones, the rows are added to the store at once."""
         drafts = Drafts(deque())
         size = 0
         held_out: Callable[[NDArray[np.int32]], NDArray[np.bool_]] | None = None
         for batch, collected in self._after_choosing(feature_map.collected(self.source, self.threads)):
             assert batch.labels is not None  # because there is a target
-            held_out = held_out or self._choice()
+            held_out = held_out or self.choice()
             apart = held_out(batch.labels)
             draft = feature_map.absorb(collected, np.where(apart, np.int32(UNLABELLED), batch.labels))
             if not self.of_numbers and not self.source.several:
                 check_classes(self.source.labels, self.source.target)
             drafts.rows += len(batch)
             self.progress.read(drafts.rows, self.source.progress)
-            if feature_map.held() > self.budget:
-                raise LimitError(
-                    f"after {drafts.rows:,} rows the vocabulary needs more than the {self.budget / 1e6:,.0f} MB of "
-                    "memory",
-                    advice=(
-                        "use fewer or shorter n-grams, a table of fixed size (text.hash_bits), no odds "
-                        "(text.weight), or set ",
-                        Setting("memory", ...),
-                    ),
-                )
-            if store is not None and feature_map.refines_at_once():
-                store.add(feature_map.refine(draft), batch.labels, batch.importance, apart)
+            check_vocabulary(feature_map, drafts.rows, self.budget)
+            if for_rows and feature_map.refines_at_once():
+                self.store.add(feature_map.refine(draft), batch.labels, batch.importance, apart)
                 drafts.stored = True
-            elif self.keeps_drafts and size <= self.budget // DRAFTS_SHARE:
+            elif for_rows and size <= self.budget // DRAFTS_SHARE:
                 size += size_of(draft)
                 drafts.kept.append((draft, batch.labels, batch.importance))
             else:
@@ -105,15 +122,13 @@ class Filling:
             self.holdout = 0.0
         yield from waiting
 
-    def add_rows(self, store: RowStore, feature_map: FeatureMap, drafts: Drafts | None = None) -> None:
-        """Add all rows to the store, unless they are there: from the drafts if they were kept, otherwise by reading the
-        source again."""
+    def add_rows(self, feature_map: FeatureMap, drafts: Drafts | None = None) -> None:
         if drafts is not None and drafts.stored:
             feature_map.settle()
             return
-        held_out, rows = self._choice(), 0
+        held_out, rows = self.choice(), 0
         for matrix, labels, importance in self._rows(feature_map, drafts):
-            store.add(matrix, labels, importance, held_out(labels))
+            self.store.add(matrix, labels, importance, held_out(labels))
             rows += len(labels)
             if drafts is None:
                 self.progress.read(rows, self.source.progress)
@@ -135,14 +150,6 @@ class Filling:
 
         return in_order(transform, self.source.batches(), self.threads)
 
-    def _choice(self) -> Callable[[NDArray[np.int32]], NDArray[np.bool_]]:
-        """Return a function that chooses the held-out rows: the same share of every class."""
-        assert self.holdout is not None
-        choice = HoldoutChoice(self.holdout, self.seed)
-        if not self.source.several:
-            return choice
-        return lambda labels: choice(np.minimum(labels, 0))  # sets of labels are no classes: many occur only once
-
 
 @dataclass(slots=True)
 class Drafts:
@@ -155,6 +162,18 @@ class Drafts:
     """Whether the rows are already in the store."""
 
 
+def check_vocabulary(features: FeatureMap, rows: int, budget: int) -> None:
+    """Raise an error if what features have learned of some rows needs too much memory."""
+    if features.held() > budget:
+        raise LimitError(
+            f"after {rows:,} rows the vocabulary needs more than the {budget / 1e6:,.0f} MB of memory",
+            advice=(
+                "use fewer or shorter n-grams, a table of fixed size (text.hash_bits), no odds (text.weight), or set ",
+                Setting("memory", ...),
+            ),
+        )
+
+
 def opened(what: Any, target: Any, threads: int | None) -> Source:
     if isinstance(what, Source) and target is not None:
         raise second_target()
@@ -164,7 +183,9 @@ def opened(what: Any, target: Any, threads: int | None) -> Source:
     return source
 
 
-def finish_store(store: RowStore, source: Source, known: list[Label], order: ClassOrder | None = None) -> list[Label]:
+def finish_store(
+    store: TrainingRows, source: Source, known: list[Label], order: ClassOrder | None = None
+) -> list[Label]:
     """Replace the labels of the rows by class numbers, and return the classes: the known ones and those of the rows.
 
     The known classes are those of a model. Without them, `order` says more about the classes.
@@ -184,7 +205,7 @@ def finish_store(store: RowStore, source: Source, known: list[Label], order: Cla
 
 
 def finish_store_of_sets(
-    store: RowStore, source: Source, known: list[Label], order: ClassOrder | None = None
+    store: TrainingRows, source: Source, known: list[Label], order: ClassOrder | None = None
 ) -> tuple[list[Label], Sets]:
     """Finish a store whose rows have several labels. Return all labels, and which of them each label of the store
     stands for. New labels follow the known ones if there is an `order`."""
@@ -199,7 +220,7 @@ def finish_store_of_sets(
     return classes, sets_of(source.labels, classes)
 
 
-def finish_store_of_numbers(store: RowStore, source: Source) -> NDArray[np.float64]:
+def finish_store_of_numbers(store: TrainingRows, source: Source) -> NDArray[np.float64]:
     """Finish a store whose labels are numbers, and return the number that each label of the store stands for."""
     if not len(store.labels_met()):
         raise DataError("none of the rows has a label")

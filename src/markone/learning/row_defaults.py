@@ -24,13 +24,12 @@ All six constants were chosen by cross-validation (docs/rules.md).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from markone import _core
-from markone.data.blocks import Block
+from markone.data.blocks import Block, Blocks, of_each
 from markone.data.source import UNLABELLED
 from markone.learning.lengths import Floats, lengths2, sizes
 from markone.model.settings import Settings
@@ -67,23 +66,30 @@ class Measures:
     """Whether there are more features than training rows."""
 
 
-def measure(blocks: Iterable[Block]) -> Measures:
+def measure(blocks: Blocks) -> Measures:
     """Measure all rows once. Rows without a label are not training rows."""
     values = width = 0
     parts: list[tuple[Floats, ...]] = []
-    for block in blocks:
-        values += block.rows.stored
-        width = max(width, block.rows.width)
-        rows = np.flatnonzero(block.labels != UNLABELLED).astype(np.int64)
-        counts = np.ones(len(rows)) if block.importance is None else block.importance[rows]
-        parts.append((counts, counts * lengths2(block.matrix, rows), counts * sizes(block.matrix, rows)))
+    for stored, columns, measured in of_each(blocks, measure_block):
+        values += stored
+        width = max(width, columns)
+        parts.append(measured)
     sums = [_core.sum(np.concatenate(column)) for column in zip(*parts, strict=True)]
     importance, length2, size = sums or (0.0, 0.0, 0.0)
     wide = width > sum(len(counts) for counts, *_ in parts)
     return Measures(values, importance, length2 / (importance or 1.0), size / (importance or 1.0), wide)
 
 
-def suited(settings: Settings, blocks: Iterable[Block], columns: int) -> Settings:
+def measure_block(block: Block) -> tuple[int, int, tuple[Floats, ...]]:
+    """Return the number of values in a block, its width, and for each training row its importance, its squared length
+    and the sum of its absolute values, both times the importance."""
+    rows = np.flatnonzero(block.labels != UNLABELLED).astype(np.int64)
+    counts = np.ones(len(rows)) if block.importance is None else block.importance[rows]
+    measured = counts, counts * lengths2(block.matrix, rows), counts * sizes(block.matrix, rows)
+    return block.rows.stored, block.rows.width, measured
+
+
+def suited(settings: Settings, blocks: Blocks, columns: int) -> Settings:
     """Return the settings with all defaults for these rows and this number of weight vectors."""
     settings = settings.before_rows()
     if not settings.traits.by_rows or not is_open(settings):

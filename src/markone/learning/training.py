@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, fields, replace
-from functools import partial
+from functools import cached_property, partial
 from hashlib import sha256
 from inspect import signature
 from typing import Any, Unpack
@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from markone.checks import as_kept, check_named, switch
 from markone.cluster.engine import Engine
+from markone.cluster.tasks import RemoteEngine
+from markone.data.blocks import Block
 from markone.data.class_order import ClassOrder
 from markone.data.labels import numbers_of
 from markone.data.read import read
 from markone.data.source import Column, Label, Source
-from markone.data.store import RowStore
+from markone.data.store import RowStore, TrainingRows
 from markone.errors import DataError, Setting, SettingsError, did_you_mean
 from markone.features.choices import chosen_as
 from markone.features.examples import fitting
@@ -36,11 +38,13 @@ from markone.learning.logistic import BatchLearner
 from markone.learning.mistake_bounds import Bounding, check_theory, not_bounded, wanted
 from markone.learning.naive_bayes import Counting
 from markone.learning.online import Linear
-from markone.learning.partitions.distant import parts_on
+from markone.learning.partitions.distant import DistantRows, examples_of, parts_on
+from markone.learning.partitions.fitting import DistantFilling
 from markone.learning.passes import LearnerTraining
-from markone.learning.progress import Progress
+from markone.learning.progress import Bar, Progress
 from markone.learning.reading import (
     Filling,
+    OwnFilling,
     finish_store,
     finish_store_of_numbers,
     finish_store_of_sets,
@@ -229,18 +233,26 @@ def train(
     wishes = Wishes.of(threshold, abstain, earlier)
     wishes.check(checked, given)
     holdout = checked.holdout if kept or "holdout" in given or of_numbers else wishes.holdout
-    with engine_on(cluster, checked, source, spec.functions) as engine, RowStore(options.memory) as store:
-        filling = Filling(source, holdout, checked.seed, options.threads, options.memory, options.progress, of_numbers)
-        if kept is not None:
-            begun = take_up(kept, filling, store, checked)
-        elif base is not None:
-            begun = learn_on(base, filling, store, checked)
+    with engine_on(cluster, checked, source, spec.functions) as engine, ExitStack() as stack:
+        if engine is not None and isinstance(options.progress, Bar):
+            options.progress.elsewhere = engine.status
+        reading = (source, holdout, checked.seed, options.threads, options.memory, options.progress, of_numbers)
+        filling: Filling
+        if engine is not None and workers_can_read(source, spec, earlier):
+            distant = stack.enter_context(DistantRows(engine, checked.partitions, options.memory))
+            filling = DistantFilling(*reading, engine=engine, store=distant)
         else:
-            begun = begin(spec, filling, store, checked, order, scaled, straight)
+            filling = OwnFilling(*reading, store=stack.enter_context(RowStore(options.memory)))
+        if kept is not None:
+            begun = take_up(kept, filling, checked)
+        elif base is not None:
+            begun = learn_on(base, filling, checked)
+        else:
+            begun = begin(spec, filling, checked, order, scaled, straight)
         if weights is not None:
             start_from(weights, begun.learner, begun.features, begun.classes)
         training = ClassifierTraining(
-            filling.source, begun, store, digest_of_start(weights, kept, base), options.threads, wishes, engine
+            filling.source, begun, filling.store, digest_of_start(weights, kept, base), options.threads, wishes, engine
         )
         run = Run(training)
         if watched:
@@ -252,7 +264,7 @@ def train(
 
 def engine_on(
     cluster: Any, settings: Settings, source: Source, functions: Mapping[str, Function]
-) -> AbstractContextManager[Engine | None]:
+) -> AbstractContextManager[RemoteEngine | None]:
     """Return the engine of a cluster, after a look at its workers; None without a cluster."""
     if cluster is None:
         return nullcontext()
@@ -268,6 +280,14 @@ def engine_on(
     from markone.cluster.engines import opened as opened_engine
 
     return opened_engine(cluster, () if files is None else files.paths, functions)
+
+
+def workers_can_read(source: Source, spec: Features, earlier: Model | None) -> bool:
+    """Return whether workers can read the rows and fit the features, so that this process need not do it."""
+    if files_of(source) is None:
+        return False
+    columns = source.columns if earlier is None else earlier.features.columns
+    return FeatureMap(spec, columns).mergeable
 
 
 def earlier_models(
@@ -318,15 +338,16 @@ class ClassifierTraining(LearnerTraining[Model]):
         self,
         source: Source,
         start: Start,
-        store: RowStore,
+        store: TrainingRows,
         given_start: str = "",
         threads: int = 1,
         wishes: Wishes | None = None,
         engine: Engine | None = None,
     ) -> None:
-        self.stored = StoredExamples(store, start.learner.settings)
+        self.stored = examples_of(store, start.learner.settings)
         if engine is not None:
             start.learner.engine = engine  # type: ignore[attr-defined]  # `engine_on` has checked the rule
+        if engine is not None and isinstance(store, RowStore) and isinstance(self.stored, StoredExamples):
             self.stored.distant = partial(parts_on, engine, source, start.features, store)
         super().__init__(start.learner, self.stored)
         if isinstance(start.learner, LabelLearner | Linear | Counting | BatchLearner):
@@ -346,26 +367,35 @@ class ClassifierTraining(LearnerTraining[Model]):
         given = None if isinstance(bounds, bool) else float(bounds)
         self.bounding = Bounding(self.learner, history, given)
         if kept is None:
-            self.bounding.begin(self.stored.learned())
+            self.bounding.begin(self.rows_here())
         else:
-            self.bounding.go_on(kept.history.bounds, given, self.stored.learned())
+            self.bounding.go_on(kept.history.bounds, given, self.rows_here())
+
+    def rows_here(self) -> Iterator[Block]:
+        """Return all rows, which are here, because a bound is about one partition."""
+        assert isinstance(self.stored, StoredExamples)
+        return self.stored.learned()
 
     def new_history(self) -> History:
         return replace(super().new_history(), unlabelled=self.store.unlabelled)
 
     def digest(self) -> str:
         """Return a digest of the rows, and of the first weights if they were given."""
-        digest = self.store.digest
+        digest = self._digest_of_rows
         if self.start.numbers is not None:
             digest += sha256(self.start.numbers.tobytes()).hexdigest()
         return f"{digest} {self.given_start}" if self.given_start else digest
+
+    @cached_property
+    def _digest_of_rows(self) -> str:
+        return self.stored.digest(self.learner.settings.partitions)
 
     def unfinished(self, best: Saved | None, history: History, resume: Saved) -> Model:
         return self.model(history, resume, decisions=self.wishes.unfulfilled())
 
     def finished(self, best: Saved | None, history: History, resume: Saved | None) -> Model:
         if self.bounding is not None:
-            self.bounding.finish(self.stored.learned())
+            self.bounding.finish(self.rows_here())
         self.use_best(best)
         if self.start.numbers is not None:
             return self.model(history, resume)
@@ -474,7 +504,6 @@ class Start:
 def begin(
     spec: Features,
     filling: Filling,
-    store: RowStore,
     settings: Settings,
     order: ClassOrder,
     scaled: bool | None = None,
@@ -486,33 +515,33 @@ def begin(
     if scaled is not None:
         features.check_scaled(scaled)
     features.of_numbers = filling.of_numbers
-    drafts = filling.learn_features(features, store)
+    drafts, store = filling.learn_features(features), filling.store
     if filling.of_numbers:
         numbers = numbers_of(filling.source.labels, filling.source.target)
         find_shapes(features, settings.seed, numbers)
-        filling.add_rows(store, features, drafts)
+        filling.add_rows(features, drafts)
         return begin_with_numbers(filling.source, store, settings, features)
     find_shapes(features, settings.seed)
     settings = with_holdout(table_defaults.after_search(features, settings, straight), filling)
-    filling.add_rows(store, features, drafts)
+    filling.add_rows(features, drafts)
     if filling.source.several:
         return begin_with_sets(filling.source, store, settings, features, [], order)
     classes = finish_store(store, filling.source, [], order)
     weigh(store, settings.class_weight, classes)
-    rows = StoredExamples(store, settings).learned()
+    rows = examples_of(store, settings).learned()
     return Start(features, classes, new_learner(settings, features, classes, rows))
 
 
-def begin_with_numbers(source: Source, store: RowStore, settings: Settings, features: FeatureMap) -> Start:
+def begin_with_numbers(source: Source, store: TrainingRows, settings: Settings, features: FeatureMap) -> Start:
     """Start a training whose labels are numbers, when the rows are in the store."""
     numbers = finish_store_of_numbers(store, source)
-    rows = StoredExamples(store, settings).learned()
+    rows = examples_of(store, settings).learned()
     return Start(features, [], new_learner(settings, features, [], rows, numbers), numbers)
 
 
 def begin_with_sets(
     source: Source,
-    store: RowStore,
+    store: TrainingRows,
     settings: Settings,
     features: FeatureMap,
     known: list[Label],
@@ -521,7 +550,7 @@ def begin_with_sets(
     """Start a training whose rows can have several labels, when they are in the store. The known labels are those of a
     training that is resumed."""
     labels, sets = finish_store_of_sets(store, source, known, order)
-    rows = () if known else StoredExamples(store, settings).learned()
+    rows = () if known else examples_of(store, settings).learned()
     return Start(features, labels, new_learner(settings, features, labels, rows, sets=sets), sets=sets)
 
 
@@ -535,23 +564,22 @@ def check_passes(learner: Learner, before: int | None) -> None:
         )
 
 
-def learn_on(base: Model, filling: Filling, store: RowStore, settings: Settings) -> Start:
+def learn_on(base: Model, filling: Filling, settings: Settings) -> Start:
     """Start from a model, with its features and classes, and with those that are new in the source."""
     filling.source = fitting(filling.source, base.features.columns)
-    filling.keeps_drafts = False
     fresh = FeatureMap(base.features.spec, base.features.columns)
-    drafts = filling.learn_features(fresh)
+    drafts, store = filling.learn_features(fresh, for_rows=False), filling.store
     settings = with_holdout(settings, filling)
     features = base.features.copy()
     moved = features.extend(fresh)
-    filling.add_rows(store, features, drafts)
+    filling.add_rows(features, drafts)
     sets = None
     if filling.source.several:
         classes, sets = finish_store_of_sets(store, filling.source, base.classes, ClassOrder())
     else:
         classes = finish_store(store, filling.source, base.classes)
         weigh(store, settings.class_weight, classes)
-    rows = StoredExamples(store, settings).learned()
+    rows = examples_of(store, settings).learned()
     learner = new_learner(settings, features, classes, rows, sets=sets)
     return Start(features, classes, grown(base, moved, learner, classes), sets=sets)
 
@@ -564,11 +592,12 @@ def with_holdout(settings: Settings, filling: Filling) -> Settings:
     return settings
 
 
-def take_up(kept: Model, filling: Filling, store: RowStore, settings: Settings) -> Start:
+def take_up(kept: Model, filling: Filling, settings: Settings) -> Start:
     """Resume a training with the same features and rows."""
     check_patience(settings)
+    store = filling.store
     filling.source = fitting(filling.source, kept.features.columns)
-    filling.add_rows(store, kept.features)
+    filling.add_rows(kept.features)
     if filling.of_numbers:
         return begin_with_numbers(filling.source, store, settings, kept.features)
     if filling.source.several:

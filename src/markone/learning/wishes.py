@@ -11,7 +11,7 @@ import numpy as np
 
 from markone import _core
 from markone.data.source import Label
-from markone.data.store import RowStore
+from markone.data.store import TrainingRows
 from markone.errors import DataError, SettingsError
 from markone.learning.cross_fitting import Scored
 from markone.model.calibrator import FEWEST_ROWS, Calibrator
@@ -87,7 +87,7 @@ class Wishes:
         if self.error is not None and given.get("holdout") == 0:
             raise SettingsError("abstain", "needs held-out rows, and holdout is 0; leave it out")
 
-    def check_classes(self, classes: list[Label], store: RowStore, *, several: bool = False) -> None:
+    def check_classes(self, classes: list[Label], store: TrainingRows, *, several: bool = False) -> None:
         """Raise an error if the wishes do not fit the classes and rows."""
         if self.aim is not None and self.aim.kind == "micro-f1" and not several:
             raise SettingsError("threshold", "is micro-f1, which is for rows with several labels; use f1")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from markone import _core
 from markone.brief import Brief, of_fields
-from markone.data.blocks import Block
+from markone.data.blocks import Block, Blocks, of_each
 from markone.errors import ModelFileError
 from markone.features.categories import Categories
 from markone.features.conjunctions import Conjunctions
@@ -192,7 +192,7 @@ def better(
 # ---- counting
 
 
-def count_strongest(weights: Weights, blocks: Iterable[Block], classes: int, features: FeatureMap) -> Counts:
+def count_strongest(weights: Weights, blocks: Blocks, classes: int, features: FeatureMap) -> Counts:
     """Count the strongest features of each class in the training rows. Rows with a negative label are skipped."""
     countable = countable_features(features)
     pairs = np.unique(
@@ -204,20 +204,31 @@ def count_strongest(weights: Weights, blocks: Iterable[Block], classes: int, fea
         )
     )
     chosen, of_class = (pairs >> np.uint64(32)).astype(np.uint32), (pairs & np.uint64(NOBODY)).astype(np.uint32)
-    places = np.full(features.width, NOBODY, np.uint32)
-    places[chosen[::-1]] = np.arange(len(chosen), dtype=np.uint32)[::-1]  # the first pair of a feature stays
-    inside, total = np.zeros(len(chosen), np.int64), np.zeros(len(chosen), np.int64)
-    rows = np.zeros(classes, np.int64)
-    for block in blocks:
-        rows += np.bincount(block.labels[block.labels >= 0], minlength=classes)
-        if isinstance(block.rows, _core.SparseRows32 | _core.SparseRows64):
-            block.rows.count_with(block.labels, chosen, of_class, places, inside, total)
-            continue
-        for i, (feature, number) in enumerate(zip(chosen, of_class, strict=True)):
-            with_it = block.labels[block.matrix[:, feature] != 0]
-            inside[i] += np.count_nonzero(with_it == number)
-            total[i] += np.count_nonzero(with_it >= 0)
+    found = np.zeros((2, len(chosen)), np.int64), np.zeros(classes, np.int64)
+    for counts in of_each(blocks, count_block, chosen, of_class, classes):
+        for total, more in zip(found, counts, strict=True):
+            total += more
+    (inside, total), rows = found
     return Counts(chosen, of_class, inside, total, rows)
+
+
+def count_block(
+    block: Block, chosen: NDArray[np.uint32], of_class: NDArray[np.uint32], classes: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return for pairs of a feature and a class how many rows of the class, and of all classes, have the feature; and
+    how many rows each class has."""
+    inside, total = counts = np.zeros((2, len(chosen)), np.int64)
+    rows = np.bincount(block.labels[block.labels >= 0], minlength=classes)
+    if isinstance(block.rows, _core.SparseRows32 | _core.SparseRows64):
+        places = np.full(block.rows.width, NOBODY, np.uint32)
+        places[chosen[::-1]] = np.arange(len(chosen), dtype=np.uint32)[::-1]  # the first pair of a feature stays
+        block.rows.count_with(block.labels, chosen, of_class, places, inside, total)
+        return counts, rows
+    for i, (feature, number) in enumerate(zip(chosen, of_class, strict=True)):
+        with_it = block.labels[block.matrix[:, feature] != 0]
+        inside[i] = np.count_nonzero(with_it == number)
+        total[i] = np.count_nonzero(with_it >= 0)
+    return counts, rows
 
 
 def countable_features(features: FeatureMap) -> NDArray[np.bool_]:

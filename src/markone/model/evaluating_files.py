@@ -52,7 +52,10 @@ def evaluate_file(model: Model, files: Files, path: str) -> tuple[list[Any], Bad
     """Return a tally of each batch of a file, or the true and the predicted numbers; and the skipped lines."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MarkoneWarning)  # this process has warned before
-        source = completed(files.source(path), model.features.columns)
+        opened = files.source_or_none(path)
+        if opened is None:
+            return [], BadLines()
+        source = completed(opened, model.features.columns)
     found = [model.numbers_found(source, 1)] if model.predicts_numbers else [*tallies(model, source)]
     return found, source.bad
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from markone.addresses import is_address
 from markone.checks import check_named, switch
 from markone.cluster.engine import Engine, Threads, in_turn
 from markone.cluster.engines import opened
@@ -58,7 +59,8 @@ def predict_files(
     model
         A classifier, or its path.
     files
-        Paths, patterns such as `crawl/*.parquet`, or folders. Part 17 has the predictions for file 17, from 0.
+        Paths, patterns such as `crawl/*.parquet`, folders, or addresses such as `s3://bucket/crawl/*.parquet`. Part 17
+        has the predictions for file 17, from 0.
     out
         The folder to write to. It is made if it is not there. On a cluster, all workers must see it.
     output
@@ -104,7 +106,7 @@ def predict_files(
         raise SettingsError("scores", "are those of classes, and this model predicts numbers; leave it out")
     if probabilities:
         model.check_probabilities()
-    paths = [os.path.abspath(path) for path in found(files)]
+    paths = [path if is_address(path) else os.path.abspath(path) for path in found(files)]
     options = usual_reading(model, paths[0]) if reading is None else dict(reading)
     if output != "parquet":
         make_writer(output, model, scores=scores, probabilities=probabilities)  # an error now and not later

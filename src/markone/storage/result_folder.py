@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from markone.addresses import facts_of_address, is_address, shown
 from markone.errors import DataError
 from markone.storage.journal import Journal
 
@@ -48,4 +49,9 @@ def make_folder(folder: str, results: str) -> None:
 
 def states_of(paths: Sequence[str]) -> list[list[Any]]:
     """Return each path with what changes when its file does."""
-    return [[path, os.path.getsize(path), os.stat(path).st_mtime_ns] for path in paths]
+    return [
+        [shown(path), *facts_of_address(path)]
+        if is_address(path)
+        else [path, os.path.getsize(path), os.stat(path).st_mtime_ns]
+        for path in paths
+    ]

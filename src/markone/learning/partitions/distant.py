@@ -2,26 +2,29 @@
 
 A worker reads its own files, by their paths, and keeps the rows of a partition. They are a function of the files, the
 features and the share of the partition alone, so another worker makes the same rows if this one is lost. What is not in
-files is sent.
+files is sent. This process, the driver, knows the labels of all rows, and has the rows that are held out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.cluster.engine import Engine, Handle
+from markone.cluster.engine import Engine, Handle, in_turn
+from markone.data.blocks import Block, DistantBlocks
 from markone.data.budget import LEAST, memory_budget
-from markone.data.source import UNLABELLED, Source
-from markone.data.store import PartOfStore, RowStore
+from markone.data.source import UNLABELLED, BadLines, Label, Source
+from markone.data.store import PartOfStore, RowStore, TrainingRows, digest_of
 from markone.errors import DataError
 from markone.features.files import Files, files_of
 from markone.features.map import FeatureMap
 from markone.features.part import Matrix
-from markone.learning.examples import StoredExamples, shares
+from markone.learning.examples import StoredExamples, Visits, check_enough, digest_of_partitions, shares
+from markone.learning.holdout import check_both
 from markone.model.settings import Settings
 from markone.storage.saved import Saved
 
@@ -63,16 +66,20 @@ class SentRows:
 class SentFeatures:
     """Features as an argument of tasks."""
 
-    def __init__(self, features: FeatureMap) -> None:
+    def __init__(self, features: FeatureMap, saved: Saved | None = None) -> None:
         self.features = features
+        self.saved = saved or features.save()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        features = self.features
-        return restored, (features.save(), features.width, features.spec.functions)
+        return restored, (self.saved, self.features.width, self.features.spec.functions)
+
+    def __sizeof__(self) -> int:
+        """The bytes that are sent."""
+        return sum(array.nbytes for array in self.saved.arrays.values())
 
 
 def restored(saved: Saved, width: int, functions: Any) -> SentFeatures:
-    return SentFeatures(FeatureMap.load(saved, width, functions))
+    return SentFeatures(FeatureMap.load(saved, width, functions), saved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,16 +97,38 @@ class Share:
     """The number of partitions of which a worker has to keep the rows, about."""
 
 
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What the driver needs to know about the rows of a file."""
+
+    labels: list[Label]
+    numbers: NDArray[np.int32]
+    """The number of each row's label."""
+    importance: NDArray[np.float64] | None
+    bad: BadLines
+
+    @property
+    def labelled(self) -> int:
+        return int((self.numbers != UNLABELLED).sum())
+
+
 # ---- tasks
 
 
-def count_rows(files: Files, path: str) -> int:
-    """Return how many rows of a file have a label."""
-    rows = 0
-    for batch in files.source(path).batches():
+def survey(files: Files, path: str) -> Survey:
+    """Read a file, and return the labels of its rows."""
+    source = files.source_or_none(path)
+    numbers, importance = [np.zeros(0, np.int32)], [np.zeros(0)]
+    if source is None:
+        return Survey([], numbers[0], None, BadLines())
+    weighted = False
+    for batch in source.batches():
         assert batch.labels is not None  # because there is a target
-        rows += int((batch.labels != UNLABELLED).sum())
-    return rows
+        numbers.append(batch.labels)
+        weighted |= batch.importance is not None
+        importance.append(np.ones(len(batch)) if batch.importance is None else batch.importance)
+    together = np.concatenate(importance) if weighted else None
+    return Survey([*source.labels], np.concatenate(numbers), together, source.bad)
 
 
 def make_part(features: SentFeatures, share: Share) -> DistantPart:
@@ -107,7 +136,7 @@ def make_part(features: SentFeatures, share: Share) -> DistantPart:
     store = RowStore(memory_for(share.neighbours))
     at, end = -share.first, len(share.labels)
     for path in share.files.paths:
-        for batch in share.files.source(path).batches():
+        for batch in share.files.batches(path):
             assert batch.labels is not None  # because there is a target
             labelled = np.flatnonzero(batch.labels != UNLABELLED)
             begin, at = at, at + len(labelled)
@@ -120,6 +149,24 @@ def make_part(features: SentFeatures, share: Share) -> DistantPart:
             if at >= end:
                 return finished(store, share)
     return finished(store, share)
+
+
+def facts_of_part(part: DistantPart) -> tuple[int, str]:
+    """Return the number of values in the rows of a partition, and their digest."""
+    return part.store.values, part.examples(Settings()).digest_of_rows()
+
+
+def held_out_rows(part: DistantPart) -> SentRows:
+    """Return the held-out rows of a partition."""
+    store = part.store
+    matrix, which = store.mapped().matrix, np.flatnonzero(store.held_out)
+    importance = None if store.importance is None else store.importance[which]
+    return SentRows(matrix[which], store.labels[which], store.held_out[which], importance)
+
+
+def of_part(part: DistantPart, function: Callable[..., Any], arguments: Sequence[Any]) -> list[Any]:
+    """Call a function for each block of a partition."""
+    return [function(block, *arguments) for block in part.examples(Settings()).learned()]
 
 
 def keep_part(rows: SentRows, partition: int, neighbours: int) -> DistantPart:
@@ -154,47 +201,216 @@ def memory_for(neighbours: int) -> int:
 # ---- the driver
 
 
+def examples_of(store: TrainingRows, settings: Settings) -> StoredExamples | DistantExamples:
+    """Return the examples of a finished store, wherever its rows are."""
+    if isinstance(store, DistantRows):
+        return DistantExamples(store, settings)
+    assert isinstance(store, RowStore)
+    return StoredExamples(store, settings)
+
+
+class DistantRows:
+    """The rows of a training, which the workers of a cluster make of their files."""
+
+    def __init__(self, engine: Engine, partitions: int, memory: int) -> None:
+        self.engine = engine
+        self.partitions = partitions
+        self.unlabelled = 0
+        self.labels = np.zeros(0, np.int32)
+        self.importance: NDArray[np.float64] | None = None
+        self.held_out = np.zeros(0, bool)
+        self._numbers = np.zeros(0, np.int32)
+        self._memory = memory
+        self._made: list[Handle] | None = None
+        self._facts: list[tuple[int, str]] | None = None
+        self._apart: RowStore | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._apart is not None:
+            self._apart.close()
+        self.engine.free(self._made or ())
+
+    def fill(
+        self, name: str, files: Files, features: FeatureMap, surveys: Surveys, held_out: NDArray[np.bool_]
+    ) -> None:
+        """Say which rows there are. Those without a label are left out."""
+        labelled = surveys.numbers != UNLABELLED
+        self.unlabelled = int((~labelled).sum())
+        self._name, self._files, self._features = name, files, features
+        self._starts = [int(labelled[:start].sum()) for start in surveys.starts]
+        self._numbers = surveys.numbers[labelled]
+        self.held_out = held_out[labelled]
+        self.importance = None if surveys.importance is None else surveys.importance[labelled]
+
+    # ---- as a store of rows
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @property
+    def values(self) -> int:
+        return sum(values for values, _ in self.facts())
+
+    def labels_met(self) -> NDArray[np.int32]:
+        return np.unique(self._numbers)
+
+    def finish(self, numbers: NDArray[np.int32]) -> None:
+        check_enough(len(self), self.partitions)
+        self.labels = numbers[self._numbers]
+        facts = [self.labels, self.held_out, *([] if self.importance is None else [self.importance])]
+        self._digest_of_labels = digest_of(facts)
+
+    def set_importance(self, importance: NDArray[np.float64]) -> None:
+        self.importance = importance
+
+    # ---- on the workers
+
+    def parts(self) -> list[Handle]:
+        """The handles of all partitions. The first call lets the workers make their rows."""
+        if self._made is None:
+            self._made = made_on(self.engine, self._files, self._features, self, self._starts, self.partitions)
+        return self._made
+
+    def facts(self) -> list[tuple[int, str]]:
+        """The number of values in each partition, and the digest of its rows."""
+        if self._facts is None:
+            self._facts = [*in_turn(self.engine, facts_of_part, ([part] for part in self.parts()))]
+        return self._facts
+
+    def digest(self) -> str:
+        return digest_of_partitions(self._digest_of_labels, [digest for _, digest in self.facts()])
+
+    def apart(self) -> RowStore:
+        """The held-out rows, which come from the workers once."""
+        if self._apart is None:
+            self._apart = RowStore(self._memory)
+            for rows in in_turn(self.engine, held_out_rows, ([part] for part in self.parts())):
+                add(self._apart, rows.matrix, rows, slice(None))
+            self._apart.finish(np.arange(self.labels.max(initial=0) + 1, dtype=np.int32))
+        return self._apart
+
+
+class DistantExamples:
+    """The examples of a training whose partitions are on the workers of a cluster."""
+
+    def __init__(self, rows: DistantRows, settings: Settings) -> None:
+        if settings.holdout > 0:
+            check_both(rows.held_out, settings.holdout)
+        self._rows = rows
+        self._learned = ~rows.held_out
+        self.rows = int(self._learned.sum())
+        self._apart: StoredExamples | None = None
+
+    def labels(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        return self._rows.labels[self._learned], self._rows.labels[~self._learned]
+
+    def importance(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+        weights = self._rows.importance
+        return (None, None) if weights is None else (weights[self._learned], weights[~self._learned])
+
+    def parts(self, count: int) -> Sequence[Any]:
+        assert count == self._rows.partitions, "workers have made the rows of another number of partitions"
+        return self._rows.parts()
+
+    def held_out(self) -> Iterator[Block]:
+        if self._apart is None:
+            if self._learned.all():
+                return
+            self._apart = StoredExamples(self._rows.apart(), Settings(holdout=0))
+        yield from self._apart.held_out()
+
+    def learned(self) -> BlocksOfParts:
+        """All rows; those that are held out have no label."""
+        return BlocksOfParts(self._rows)
+
+    def digest(self, partitions: int) -> str:
+        assert partitions == self._rows.partitions
+        return self._rows.digest()
+
+    def pack_counts(self) -> None:
+        """Do nothing: the workers do it."""
+
+    def visits(self, settings: Settings, epoch: int, skip: int = 0) -> Iterator[Visits]:
+        raise AssertionError("the rows are on the workers")
+
+    def between_looks(self, columns: int) -> int:
+        raise AssertionError("the rows are on the workers")
+
+    def whole(self, *, in_files: bool = False) -> Visits:
+        raise AssertionError("the rows are on the workers")
+
+
+class BlocksOfParts(DistantBlocks):
+    """The blocks of all partitions on the workers."""
+
+    def __init__(self, rows: DistantRows) -> None:
+        self._rows = rows
+
+    def each(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+        calls = ((part, function, arguments) for part in self._rows.parts())
+        for results in in_turn(self._rows.engine, of_part, calls):
+            yield from results
+
+
+@dataclass(frozen=True, slots=True)
+class Surveys:
+    """What the driver knows about the rows of all files."""
+
+    numbers: NDArray[np.int32]
+    importance: NDArray[np.float64] | None
+    starts: list[int]
+    """Where the rows of each file start, and where the last ones end."""
+
+    @classmethod
+    def of(cls, numbers: list[NDArray[np.int32]], importance: list[NDArray[np.float64] | None]) -> Surveys:
+        weights = None
+        if any(one is not None for one in importance):
+            pairs = zip(numbers, importance, strict=True)
+            weights = np.concatenate([np.ones(len(rows)) if one is None else one for rows, one in pairs])
+        return cls(np.concatenate(numbers), weights, [0, *np.cumsum([*map(len, numbers)]).tolist()])
+
+
 def parts_on(engine: Engine, source: Source, features: FeatureMap, store: RowStore, count: int) -> list[Handle]:
-    """Make the rows of all partitions on the workers, and return their handles."""
-    ends = shares(len(store), count)
-    neighbours = -(-count // max(1, engine.workers()))
+    """Make the rows of all partitions on the workers, and return their handles. The driver has read all rows itself,
+    because they are in no file, or because the features cannot be fitted by workers."""
     files = files_of(source)
     if files is None:
+        neighbours = -(-count // max(1, engine.workers()))
         matrix = store.mapped().matrix
         return [
             engine.submit(keep_part, engine.put(rows_of(store, matrix, start, end)), partition, neighbours)
-            for partition, (start, end) in enumerate(ends)
+            for partition, (start, end) in enumerate(shares(len(store), count))
         ]
-    starts = starts_of(engine, files, len(store), source.name)
+    counts = [one.labelled for one in in_turn(engine, survey, ((files, path) for path in files.paths))]
+    if sum(counts) != len(store):
+        raise changed(source.name, len(store), sum(counts))
+    return made_on(engine, files, features, store, [0, *np.cumsum(counts).tolist()], count)
+
+
+def made_on(
+    engine: Engine, files: Files, features: FeatureMap, store: TrainingRows, starts: list[int], count: int
+) -> list[Handle]:
+    """Let the workers make the rows of all partitions of their files, and return the handles. `starts` says where the
+    labelled rows of each file start, and where the last ones end."""
+    neighbours = -(-count // max(1, engine.workers()))
     sent = engine.put(SentFeatures(features))
     found = []
-    for partition, (start, end) in enumerate(ends):
+    for partition, (start, end) in enumerate(shares(len(store), count)):
         some = [i for i in range(len(files.paths)) if starts[i] < end and starts[i + 1] > start]
-        own = Files(tuple(files.paths[i] for i in some), files.options, files.columns)
-        importance = None if store.importance is None else store.importance[start:end]
         share = Share(
             partition=partition,
-            files=own,
+            files=Files(tuple(files.paths[i] for i in some), files.options, files.columns),
             first=start - starts[some[0]],
             labels=store.labels[start:end],
             held_out=store.held_out[start:end],
-            importance=importance,
+            importance=None if store.importance is None else store.importance[start:end],
             neighbours=neighbours,
         )
         found.append(engine.submit(make_part, sent, share))
     return found
-
-
-def starts_of(engine: Engine, files: Files, rows: int, name: str) -> list[int]:
-    """Return where the labelled rows of each file start, and where the last ones end."""
-    tasks = [engine.submit(count_rows, files, path) for path in files.paths]
-    try:
-        counts: list[int] = engine.gather(tasks)
-    finally:
-        engine.free(tasks)
-    if sum(counts) != rows:
-        raise changed(name, rows, sum(counts))
-    return [0, *np.cumsum(counts).tolist()]
 
 
 def changed(name: str, before: int, now: int) -> DataError:

@@ -95,6 +95,10 @@ class Weights:
             mix = self.base.mix_weights
             engine.gather([engine.submit(mix, self._spare, weights_of(a, b), *one) for one in ranges])
 
+    def __sizeof__(self) -> int:
+        """The bytes of the weights and the bias, which are sent; penalties have more."""
+        return (self.base.features + 1) * self.base.columns * int(self.base.dtype.itemsize)
+
     def __getstate__(self) -> dict[str, Any]:
         state = self.base.get_state()
         state = {name: array for name, array in state.items() if name.removeprefix("bias_") != "u"}
