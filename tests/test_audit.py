@@ -105,7 +105,7 @@ def test_numbers_of_rows_count_those_without_a_label() -> None:
 
 
 def test_settings_change_something() -> None:
-    X, truth = points(300)
+    X, truth = points(150)
     table = pd.DataFrame(X)
     labels, _ = flipped(truth, 0.1)
     usual = markone.audit(table, target=labels)

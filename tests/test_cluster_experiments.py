@@ -13,6 +13,7 @@ import markone
 from markone.cli.app import run
 from markone.errors import DataError, SettingsError
 from markone.learning.samples import SharedRows
+from quickly import slow
 
 pytest.importorskip("distributed")
 TIMES = ("seconds", "feature_seconds", "verdict")
@@ -173,7 +174,7 @@ def test_a_function_that_cannot_be_sent_is_an_error_before_any_work(address, fol
 # ---- comparison and tuning
 
 
-@pytest.mark.parametrize("more", [{}, {"tune": True, "contrasts": False}, {"method": "holdout"}])
+@pytest.mark.parametrize("more", [{}, slow({"tune": True, "contrasts": False}), slow({"method": "holdout"})])
 def test_a_comparison_is_the_same_on_a_cluster(address, folder, more):
     how = {"rules": ["mira", "svm", "naive-bayes"], "folds": 2, **more}
     expected, found = (
@@ -189,7 +190,7 @@ def test_a_rule_that_cannot_be_trained_fails_in_the_same_way(address):
     assert without_seconds(found.as_dict()) == without_seconds(expected.as_dict())
 
 
-@pytest.mark.parametrize("given", [{}, {"rule": "svm"}, {"rule": "naive-bayes"}])
+@pytest.mark.parametrize("given", [{"rule": "naive-bayes"}, slow({}), slow({"rule": "svm"})])
 def test_tuning_chooses_the_same_on_a_cluster(address, folder, given):
     expected, found = (markone.tune(mails(folder), seed=3, cluster=one, **given) for one in (None, address))
     assert without_seconds(found.as_dict()) == without_seconds(expected.as_dict())

@@ -28,8 +28,14 @@ TEXTS, LABELS = ["free money", "see you", "free tea", "see me"] * 6, ["spam", "h
 WORDS = {"text": {"words": [1, 1]}}
 
 
-@parametrize_with_checks([FeatureTransformer(), FeatureTransformer(sparse_output=False, n_jobs=1)])
+@parametrize_with_checks([FeatureTransformer()])
 def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks([FeatureTransformer(sparse_output=False, n_jobs=1)])
+def test_scikit_learns_own_checks_of_other_settings(estimator: Any, check: Any) -> None:
     check(estimator)
 
 

@@ -22,6 +22,7 @@ from markone.experiments import loo_online as module
 from markone.experiments.loo_online import OnlineLeftOut, learn_without, leave_one_out, orders_of, why_not
 from markone.learning.online import Linear
 from markone.model.settings import OnlineSettings, Settings
+from quickly import slow
 
 ONLINE = ["perceptron", "mira", "hinge", "logistic"]
 
@@ -91,11 +92,16 @@ def test_the_shortcut_gives_the_answers_of_a_training_for_each_row(
     assert found.free + found.retrained == len(block)
 
 
-@pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize(
-    "how",
-    [{"rule": "perceptron"}, {"rule": "mira"}, {"rule": "mira", "update": "mistake", "form": "difference"}],
-    ids=lambda how: "-".join(how.values()),
+    ("how", "average"),
+    [
+        ({"rule": "perceptron"}, False),
+        slow(({"rule": "perceptron"}, True)),
+        slow(({"rule": "mira"}, False)),
+        ({"rule": "mira"}, True),
+        ({"rule": "mira", "update": "mistake", "form": "difference"}, False),
+        slow(({"rule": "mira", "update": "mistake", "form": "difference"}, True)),
+    ],
 )
 @few_examples
 @given(st.data())

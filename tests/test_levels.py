@@ -60,9 +60,8 @@ def test_without_a_wish_the_best_level_is_chosen() -> None:
 def test_an_unknown_level_is_refused_by_the_library() -> None:
     program = """
 import numpy, markone
-from markone import _core
 try:
-    markone.Perceptron().fit(numpy.eye(4), [0, 1, 0, 1])
+    markone.train(numpy.eye(4), [0, 1, 0, 1])
 except markone.MarkoneError as error:
     print(type(error).__name__, error)
 """

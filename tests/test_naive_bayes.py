@@ -292,15 +292,6 @@ def test_years_and_timestamps_keep_their_variance() -> None:
     assert ours.score(X, y) > 0.85
 
 
-estimators = [
-    NaiveBayes(),
-    NaiveBayes(interpolation=0.8),
-    NaiveBayes("bernoulli"),
-    NaiveBayes("gaussian"),
-    NaiveBayes("categorical"),
-]
-
-
 def expected_failures(estimator: NaiveBayes) -> dict[str, str]:
     if estimator.likelihood == "categorical" and sklearn.__version__.startswith("1.6."):
         return {
@@ -310,8 +301,18 @@ def expected_failures(estimator: NaiveBayes) -> dict[str, str]:
 
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
-@parametrize_with_checks(estimators, expected_failed_checks=expected_failures)
+@parametrize_with_checks([NaiveBayes(), NaiveBayes("gaussian")])
 def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
+@parametrize_with_checks(
+    [NaiveBayes(interpolation=0.8), NaiveBayes("bernoulli"), NaiveBayes("categorical")],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learns_own_checks_of_other_settings(estimator: Any, check: Any) -> None:
     check(estimator)
 
 

@@ -395,14 +395,15 @@ def test_what_a_regression_does_not_have() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@parametrize_with_checks(
-    [
-        LinearRegression(tol=1e-10),
-        LinearRegression(loss="absolute", tol=1e-10),
-        LinearRegression(penalty="l1", alpha=0.01),
-    ]
-)
+@parametrize_with_checks([LinearRegression(tol=1e-10)])
 def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks([LinearRegression(loss="absolute", tol=1e-10), LinearRegression(penalty="l1", alpha=0.01)])
+def test_scikit_learns_own_checks_of_other_settings(estimator: Any, check: Any) -> None:
     check(estimator)
 
 

@@ -927,7 +927,8 @@ def test_an_endless_line_is_refused(name: str, ending: str, tmp_path: Path) -> N
 
 def test_a_quote_that_is_not_closed(tmp_path: Path) -> None:
     path = write(tmp_path, "a.csv", 'a,b\n1,"x\n' + "2,y\n" * 1000)
-    with pytest.raises(DataError, match=r"line 2: a quote is opened and never closed in .*say quote=None"):
+    problem = r"line 2: a quote is opened and never closed in .*if quotes are plain characters, set quote=None;"
+    with pytest.raises(DataError, match=problem):
         examples(markone.read(path))
     with pytest.raises(DataError, match="is a quote not closed"):
         examples(markone.read(path, longest_line=100))

@@ -588,19 +588,31 @@ print(digest.hexdigest())
 
 
 ROUGH = "as near to the optimum as tol says is not near enough for this check; the tests below have a smaller tol"
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": ROUGH,
+    "check_sample_weight_equivalence_on_sparse_data": ROUGH,
+}
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
 @parametrize_with_checks(
     # Rows far from 0 would take many passes, and what is checked does not depend on being at the optimum.
-    [LinearSVM(max_iter=100), LinearSVM(loss="squared_hinge", multi_class="ovr", max_iter=100)],
-    expected_failed_checks=lambda _: {
-        "check_sample_weight_equivalence_on_dense_data": ROUGH,
-        "check_sample_weight_equivalence_on_sparse_data": ROUGH,
-    },
+    [LinearSVM(max_iter=100)],
+    expected_failed_checks=lambda _: EXPECTED_FAILURES,
 )
 def test_scikit_learns_own_checks(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
+@parametrize_with_checks(
+    [LinearSVM(loss="squared_hinge", multi_class="ovr", max_iter=100)],
+    expected_failed_checks=lambda _: EXPECTED_FAILURES,
+)
+def test_scikit_learns_own_checks_of_other_settings(estimator: Any, check: Any) -> None:
     check(estimator)
 
 

@@ -141,7 +141,7 @@ class table_reader {
                     if (inner == nullptr || ++inner == at) break;
                     ++tally.lines;
                 }
-                if (row.fault != nullptr) refuse(row.whole(), row.fault, row.advice);
+                if (row.fault != nullptr) refuse(row.whole(), row.fault, "");
                 if (row.fields.empty()) continue;
                 if (row.fields.size() != kinds.size()) refuse_count(row);
                 if (!plain) check_encoding(row.whole());
@@ -167,8 +167,7 @@ class table_reader {
             const char* const begin = at;
             ++line;
             at = reader.split(at, end, row);
-            if (row.fault != nullptr)
-                throw bad_line(line, begin - chunk.data(), row.fault + quoted(row.whole()) + row.advice);
+            if (row.fault != nullptr) throw bad_line(line, begin - chunk.data(), row.fault + quoted(row.whole()));
         }
         std::vector<std::string> fields;
         for (const field& one : row.fields) fields.emplace_back(row.text(one));
@@ -189,8 +188,7 @@ class table_reader {
         std::vector<std::optional<double>> numbers;  // of the fields that are numbers
         const char* begin = nullptr;
         const char* end = nullptr;
-        const char* fault = nullptr;  // what is wrong with the row, before and after it is quoted
-        const char* advice = "";
+        const char* fault = nullptr;  // what is wrong with the row, before it is quoted
 
         std::string_view whole() const { return between(begin, end); }
         std::string_view text(const field& one) const {
@@ -260,22 +258,20 @@ class table_reader {
         }
         row.fields.push_back({at, row.unquoted.size() - begin, true, begin});
         if (closing == end) {
-            fail(row, "a quote is opened and never closed in ", "; if quotes are plain characters, say quote=None");
+            fail(row, "a quote is opened and never closed in ");
             return end;
         }
         at = closing + 1;
         while (at != end && form.is_around(*at)) ++at;
         if (at != end && *at == '\r' && (at + 1 == end || at[1] == '\n')) ++at;
         if (at == end || *at == '\n' || form.is_separator(*at)) return at;
-        fail(row, "there is more after a closing quote in ", "; if quotes are plain characters, say quote=None");
+        fail(row, "there is more after a closing quote in ");
         while (at != end && *at != '\n' && !form.is_separator(*at)) ++at;
         return at;
     }
 
-    static void fail(row_parts& row, const char* fault, const char* advice) {
-        if (row.fault != nullptr) return;
-        row.fault = fault;
-        row.advice = advice;
+    static void fail(row_parts& row, const char* fault) {
+        if (row.fault == nullptr) row.fault = fault;
     }
 
     [[noreturn, gnu::cold]] void refuse_count(const row_parts& row) const {

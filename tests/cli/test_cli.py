@@ -97,6 +97,7 @@ def test_help_of_a_command_has_an_example_that_works(capsys, monkeypatch):
     [
         (["dmeo"], 'Did you mean "demo"?'),
         (["--verison"], "Did you mean '--version'?"),
+        (["tune", "reviews.csv"], "there is no command tune; see markone train DATA --tune."),
         (["demo", "--epoch", "3"], "Did you mean --epochs?"),
         (["demo", "--epochs", "many"], "--epochs: must be a whole number, not 'many'"),
         (["demo", "--epochs", "1.5"], "--epochs: must be a whole number, not '1.5'"),

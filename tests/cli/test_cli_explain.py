@@ -51,6 +51,7 @@ def test_explain_writes_a_page(run, folder):
         (("--text", "a", "--row", "1", "new.csv"), "--text is the example, so leave out --row and the data"),
         (("--row", "1"), "--row and the data belong together: give both, as in --row 3 new.csv"),
         (("new.csv",), "--row and the data belong together"),
+        (("clean",), "there is no file clean; if this is the text to explain, write --text clean"),
         (("--row", "0", "new.csv"), "--row must be at least 1, not 0"),
         (("--row", "101", "new.csv"), "there is no row 101 in new.csv, which has 100 rows"),
         (("--top", "0"), "--top must be a whole number of at least 1, not 0"),

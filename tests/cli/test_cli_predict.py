@@ -211,7 +211,11 @@ def test_a_file_is_read_as_those_were_that_the_model_was_trained_on(run, folder)
         (("reviews.model", "new.csv", "-o", "reviews.model"), "reviews.model is an input file"),
         (("people.model", "new.csv"), "the model needs the column 'age', and new.csv has text"),
         (("reviews.model", "new.csv", "--output", "xml"), 'Invalid value "xml" for --output'),
-        (("reviews.model",), "requires an argument"),
+        (("reviews.model",), "markone predict needs DATA; markone predict --help has examples"),
+        (
+            ("reviews.model", "not good"),
+            "no file not good; texts come from a file or a pipe: echo 'not good' | markone predict",
+        ),
         (("reviews.model", "new.csv", "extra"), "too many arguments: 'extra' is not expected here."),
         (("reviews.model", "new.csv", "--threads", "0"), "--threads must be a whole number of at least 1, not 0"),
     ],

@@ -330,6 +330,16 @@ def test_train_says_what_is_wrong(arguments, sentence, run, folder):
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+def test_plain_quotes_and_a_first_row_that_is_an_example_are_recognised(run, folder):
+    (folder / "plain.tsv").write_text('ham\tok\nham\t"see" you\nspam\twin\n')
+    assert run("train", "plain.tsv", status=2).endswith(
+        "; if quotes are plain characters, set --quote none; --skip-bad skips such rows"
+    )
+    said = run("train", "plain.tsv", "--quote", "None", status=2)
+    assert "no column of plain.tsv has been named; the first row, 'ham', 'ok', looks like an example" in said
+    assert "--no-header" in said
+
+
 def test_advice_is_in_the_words_of_the_command_line(run, folder):
     (folder / "bad.csv").write_text("n,y\n" + "1,a\n2,b\n" * 3000 + "x,a\n")
     assert run("train", "bad.csv", "--target", "y", status=2).endswith("; --skip-bad skips such rows")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,15 @@ GROUPS = {
     "parse": "Train, use and evaluate parsers, which find the syntax trees of sentences.",
 }
 """The help of commands that consist of two words, by the first word."""
+INSTEAD = {
+    "fit": "markone train",
+    "learn": "markone train",
+    "tune": "markone train DATA --tune",
+    "test": "markone evaluate",
+    "score": "markone evaluate, or markone predict --scores",
+    "classify": "markone predict",
+}
+"""What other programs call commands, with the command that does it here."""
 HYPHEN = "\0-"
 """Replaces `-` (standard input), which Cyclopts would read as an option without a name."""
 
@@ -102,6 +112,10 @@ def usage_sentence(error: CycloptsError, arguments: list[str]) -> str:
     if isinstance(error, UnusedCliTokensError):
         return f"too many arguments: {' '.join(error.unused_tokens or [])!r} is not expected here."
     message = " ".join(str(error).replace(HYPHEN, "-").split())
+    if missing := re.fullmatch(r'Command "(.+)" parameter ([A-Z]+) requires an argument\.', message):
+        return f"markone {missing[1]} needs {missing[2]}; markone {missing[1]} --help has examples."
+    if (instead := INSTEAD.get(arguments[0])) and command_in(arguments) is None:
+        return f"there is no command {arguments[0]}; see {instead}."
     return message if "Did you mean" in message else message + did_you_mean(arguments[0], ("--help", "--version"))
 
 

@@ -13,7 +13,7 @@ from markone.cli.options import FileName, Flag, WholeNumber, given, read_options
 from markone.cli.shared_options import Plot
 from markone.data.source import Source
 from markone.data.subsets import OneBatch, taken
-from markone.errors import DataError, SettingsError
+from markone.errors import DataError, Setting, SettingsError
 from markone.structured.corpora import FORMATS as FORMATS_OF_SENTENCES
 
 if TYPE_CHECKING:
@@ -133,6 +133,9 @@ def example_in(data: str | None, row: int | None, text: str | None, reading: Rea
     """Return the data and the number of the row to explain, or None."""
     if text is not None and (row is not None or data is not None):
         raise SettingsError("text", "is the example, so leave out --row and the data")
+    if row is None and data is not None and not os.path.exists(data):
+        advice = ("if this is the text to explain, write ", Setting("text", data))
+        raise DataError(f"there is no file {data}", advice=advice)
     if (row is None) != (data is None):
         raise SettingsError("row", "and the data belong together: give both, as in --row 3 new.csv")
     if reading and data is None:

@@ -118,10 +118,10 @@ def numbers_by_label(text: str, name: str, example: str) -> str | dict[str, floa
 def sign_in(text: str) -> str | None:
     """Return a character, which may be written as a word if it is hard to type.
 
-    >>> sign_in("tab"), sign_in(";"), sign_in("none")
+    >>> sign_in("tab"), sign_in(";"), sign_in("None")
     ('\\t', ';', None)
     """
-    return {"tab": "\t", "\\t": "\t", "space": " ", "none": None}.get(text, text)
+    return {"tab": "\t", "\\t": "\t", "space": " ", "none": None}.get(text.lower(), text)
 
 
 # ---- options

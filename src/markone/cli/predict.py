@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from glob import has_magic
 from typing import Any, Literal
 
+from markone.cli.messages import typed
 from markone.cli.options import FileName, Flag, Reading, WholeNumber, columns_to_keep, given
 from markone.cli.shared_options import Cluster, ModelFile, NoProgress, Out
-from markone.errors import NoDataError, Setting, SettingsError
+from markone.errors import DataError, NoDataError, Setting, SettingsError
 
 
 def predict(
@@ -83,6 +86,7 @@ def predict(
     from markone.model.model import load
     from markone.model.writing import make_writer
 
+    check_is_no_text(data, model)
     check_not_read(out, model, data)
     kept = columns_to_keep(keep)
     format = output_format(output, out, more=bool(kept) or scores or probabilities)
@@ -107,6 +111,13 @@ def predict(
         from markone.cli.report import bad_lines
 
         bad_lines(source.bad)
+
+
+def check_is_no_text(data: str, model: str) -> None:
+    """Raise an error with advice if the data are words, and not the name of a file."""
+    if len(data.split()) > 1 and not os.path.exists(data) and not has_magic(data) and os.sep not in data:
+        advice = f"texts come from a file or a pipe: {typed('echo', data)} | {typed('markone', 'predict', model, '-')}"
+        raise DataError(f"there is no file {data}", advice=advice)
 
 
 def predict_parts(

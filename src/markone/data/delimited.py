@@ -16,14 +16,18 @@ from markone.data.options import WHITE_SPACE, Options
 from markone.data.tables import SAMPLE_ROWS, SKIP_ADVICE, Table, TableRows, listed
 from markone.errors import DataError, NoDataError, Setting, Words
 from markone.parallel import count_threads, in_order
+from markone.reporting.grids import shortened
 
 SEPARATOR = {"csv": ",", "tsv": "\t"}
 HOW = {";": "separated by semicolons", "\t": "separated by tabs", "|": "separated by vertical bars"}
 """The separators other than the comma that are recognised in CSV files, with the words for users."""
 ROWS_LOOKED_AT = 20
 LONGEST_LOOK = 2**16
+LONGEST_NAME = 30
 HOW_TO_READ = {"numeric": _core.TableKind.number, "text": _core.TableKind.text}
 """How the core reads the kinds of columns that it does not read as words."""
+FAULTS_OF_QUOTES = ("a quote is opened and never closed", "there is more after a closing quote")
+QUOTE_ADVICE = ("if quotes are plain characters, set ", Setting("quote", None))
 
 
 class DelimitedTable(Table):
@@ -135,7 +139,7 @@ class DelimitedTable(Table):
             fields, end = _core.first_row(chunk.data, separator=self.separator, quote=self.options.quote)
             return [field.decode() for field in fields], end
         except _core.BadLine as bad:
-            raise DataError(bad.problem, **chunk.at(bad.line)) from None
+            raise DataError(bad.problem, **chunk.at(bad.line), advice=quote_advice(bad.problem)) from None
         except UnicodeDecodeError:
             advice = ("if the file has another encoding, name it, for instance ", Setting("encoding", "latin-1"))
             raise DataError("the first row is not UTF-8", **chunk.at(1), advice=advice) from None
@@ -168,7 +172,7 @@ class DelimitedTable(Table):
             return f" If the fields are separated by {sign!r}, set ", Setting("separator", sign), "."
         if len(names) == 1:
             return " A file with one column has no labels beside the examples."
-        return (" ", hint) if (hint := self.header_hint(sampled)) else ""
+        return (" But ", hint) if (hint := self.header_hint(sampled)) else ""
 
     def header_hint(self, sampled: Mapping[str, Any]) -> Words:
         """A hint that the first row may not be a header; empty if it looks like one, or if the user described it."""
@@ -176,8 +180,9 @@ class DelimitedTable(Table):
             return ""
         if not any(self.is_like_data(name, array) for name, array in sampled.items()):
             return ""
+        row = listed([shortened(name, LONGEST_NAME) for name in self.names], 5)
         return (
-            f"The first row, {listed(self.names, 5)}, looks like an example, not like a header; if it is one, set ",
+            f"the first row, {row}, looks like an example, not like a header; if it is one, set ",
             Setting("header", False),
             ", which names the columns c0, c1 and so on, or ",
             Setting("columns", [...]),
@@ -278,7 +283,9 @@ class DelimitedTable(Table):
         try:
             read = reader.read(chunk.data, skip_bad=self.options.skip_bad)
         except _core.BadLine as bad:
-            raise DataError(bad.problem, **chunk.at(bad.line), advice=SKIP_ADVICE) from None
+            about_quotes = quote_advice(bad.problem)
+            advice = (about_quotes, "; ", *SKIP_ADVICE) if about_quotes else SKIP_ADVICE
+            raise DataError(bad.problem, **chunk.at(bad.line), advice=advice) from None
         size = len(read.row_lines)
         columns = {
             name: arrow_of(arrays, size) for name, arrays in zip(self.names, read.columns, strict=True) if arrays
@@ -297,6 +304,11 @@ class DelimitedTable(Table):
 def named(names: Sequence[str]) -> list[str]:
     """The names of the columns; a column without a name is named after its position."""
     return [name or f"c{i}" for i, name in enumerate(names)]
+
+
+def quote_advice(problem: str) -> Words:
+    """What to do about a row that the core cannot read, if the problem is a quote."""
+    return QUOTE_ADVICE if problem.startswith(FAULTS_OF_QUOTES) else ""
 
 
 def check_is_header(names: Sequence[str], place: Mapping[str, Any]) -> None:

@@ -15,7 +15,7 @@ from markone.brief import Brief, one_line
 from markone.data.amounts import NumberKind
 from markone.data.dates import DateKind
 from markone.data.sets import SetKind
-from markone.errors import DataError, Setting, did_you_mean
+from markone.errors import DataError, Setting, Words, did_you_mean
 
 if TYPE_CHECKING:
     from markone.data.files import File
@@ -124,6 +124,8 @@ def no_target(source: Source | None = None) -> DataError:
     names = [] if source is None else source.column_names
     which = "" if source is None else f": the columns of {source.name} are {some_of(names)}"
     likely = likely_target(names)
+    if source is not None and (hint := source.header_hint()):
+        return DataError(f"there is nothing to predict: no column of {source.name} has been named", advice=hint)
     if likely is None:
         advice = ("name the column with the labels: ", Setting("target", ...))
     else:
@@ -184,6 +186,10 @@ class Source(ABC):
     def column_names(self) -> list[str]:
         """All columns, whether they are used or not."""
         return [column.name for column in self.columns]
+
+    def header_hint(self) -> Words:
+        """A hint that the names of the columns may be an example; empty if they look like names."""
+        return ""
 
     def with_target(self, target: str, kind: str | None = None) -> Source:
         """The same examples with the labels of a column, which are of `kind` or, if it is None, of a guessed kind."""

@@ -65,6 +65,10 @@ class Table(ABC):
         """A possible reason why a column is not found, to append to an error."""
         return ""
 
+    def header_hint(self, sampled: Mapping[str, Any]) -> Words:
+        """A hint that the first row may not be a header; empty if it looks like one, or if there can be none."""
+        return ""
+
     @abstractmethod
     def sample(self) -> dict[str, Any]:
         """The first rows, as Arrow arrays by name, in the table's order."""
@@ -212,6 +216,9 @@ class TableSource(Source):
     @property
     def column_names(self) -> list[str]:
         return list(self.sampled)
+
+    def header_hint(self) -> Words:
+        return self.table.header_hint(self.sampled)
 
     def with_target(self, target: str, kind: str | None = None) -> Source:
         if target not in self.sampled:
