@@ -196,7 +196,7 @@ def test_each_label_is_learned_as_by_its_plain_twin(
     )
 
 
-@pytest.mark.parametrize("rule", RULES[:3] + ["logistic"])
+@pytest.mark.parametrize("rule", [*RULES[:3], "logistic"])
 @pytest.mark.parametrize("form", ["sparse", "counts", "dense", "wide"])
 @pytest.mark.parametrize("average", [True, False])
 def test_labels_side_by_side_have_the_bits_of_labels_that_are_alone(rule: str, form: str, average: bool) -> None:
