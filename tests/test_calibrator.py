@@ -182,3 +182,25 @@ def test_forged_numbers_are_refused(changed: dict[str, Any]) -> None:
         Calibrator.load(Saved({**GOOD, **changed}, {}), 2)
     with pytest.raises(DataError, match="its calibration has"):
         Calibrator.load(Saved(GOOD, {}), 3)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_naive_bayes_is_calibrated_by_exact_leave_one_out(classes: int) -> None:
+    random = np.random.default_rng(classes)
+    truth = random.integers(classes, size=90)
+    counts = random.poisson(1 + (truth[:, None] == np.arange(6) % classes)).astype(np.float32)
+    X = np.repeat(counts, 4, axis=1)  # what is counted four times makes its probabilities far too certain
+    labels = [*"abc"[:classes]]
+    target = [labels[one] for one in truth]
+    how: dict[str, Any] = {"rule": "naive-bayes", "classes": labels, "likelihood": "multinomial"}
+    columns = [1] if classes == 2 else [*range(classes)]
+    others = [np.arange(90) != row for row in range(90)]
+    alone = [markone.train(X[some], target=[target[i] for i in np.flatnonzero(some)], **how) for some in others]
+    scores = np.array([model.scores(X[[row]])[0, columns] for row, model in enumerate(alone)])
+    model = markone.train(X, target=target, **how)
+    assert model.calibrator is not None and is_better(scores, truth, None, labels)
+    expected = calibrate(scores, truth, None, labels)
+    np.testing.assert_allclose(model.calibrator.slopes, expected.slopes, rtol=1e-3)
+    assert model.calibrator.rows == 90
+    kept_back = markone.train(X, target=target, holdout=0.3, **how)  # held-out rows were not counted in the first place
+    assert kept_back.calibrator is not None and kept_back.calibrator.rows == 90

@@ -196,6 +196,51 @@ def test_each_label_is_learned_as_by_its_plain_twin(
     )
 
 
+@pytest.mark.parametrize("rule", [*RULES[:3], "logistic"])
+@pytest.mark.parametrize("form", ["sparse", "counts", "dense", "wide"])
+@pytest.mark.parametrize("average", [True, False])
+def test_labels_side_by_side_have_the_bits_of_labels_that_are_alone(rule: str, form: str, average: bool) -> None:
+    chance = np.random.default_rng(1)
+    X = chance.integers(0, 3, (60, 80 if form == "wide" else 12)).astype(np.float32)
+    if form != "counts":
+        X *= chance.normal(size=X.shape).astype(np.float32)
+    Y = chance.random((60, 21)) < np.linspace(0.02, 0.6, 21)
+    different, numbers = np.unique(Y, axis=0, return_inverse=True)
+    sets, importance = np.ascontiguousarray(different.T), chance.integers(0, 4, 60).astype(float)
+    matrix = scipy.sparse.csr_array(X) if form in ("sparse", "counts") else X
+    how = Settings(rule=rule, epochs=2, average=average, solver="online" if rule == "logistic" else None)
+
+    def taught(sets: Any = None, labels: Any = None, classes: int = 2) -> Any:
+        learner = learner_for(how, features=X.shape[1], classes=classes, dtype=np.float32, sets=sets)
+        return learner, teach(learner, Block.of(matrix, labels, importance))
+
+    together, history = taught(sets, numbers.reshape(-1), 21)
+    assert [type(one).__name__ for one in together.learners.values()] == ["SideBySide", "SideBySide"]
+    alone = [taught(labels=Y[:, label].astype(int)) for label in range(21)]
+    for averaged in {False, average}:
+        for label, (learner, _) in enumerate(alone):
+            expected, found = learner.weights(averaged), together.weights(averaged)
+            np.testing.assert_array_equal(found.matrix()[:, label], expected.matrix()[:, 0])
+            assert found.bias()[label] == expected.bias()[0]
+    for number, one in enumerate(history.passes):
+        each = [own.passes[number] for _, own in alone]
+        assert (one.mistakes, one.updates) == (sum(x.mistakes for x in each), sum(x.updates for x in each))
+        assert one.loss == pytest.approx(np.mean([x.loss for x in each]), rel=1e-6)
+
+    state = together.get_state()  # in the form of labels that are alone
+    for label, (learner, _) in enumerate(alone):
+        for name, array in learner.get_state().items():
+            np.testing.assert_array_equal(state[f"{label}.{name}"], array)
+    copied, fresh = pickle.loads(pickle.dumps(together)), taught(sets, numbers.reshape(-1), 21)[0]
+    fresh.check_state(state)
+    fresh.set_state(state)
+    for other in (copied, fresh):
+        np.testing.assert_array_equal(other.weights().matrix(), together.weights().matrix())
+    state["3.clocks"] = state["3.clocks"] + [0, 1, 1]
+    with pytest.raises(DataError, match="its labels have different clocks"):
+        fresh.check_state(state)
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_a_label_is_learned_as_if_it_were_alone(rule: str) -> None:
     how: dict[str, Any] = {"rule": rule, "holdout": 0.0}

@@ -24,11 +24,11 @@ from markone.data.subsets import Held, Subset
 from markone.errors import DataError, SettingsError
 from markone.experiments import contenders
 from markone.experiments.folds import divided
-from markone.experiments.loo import what_learns
 from markone.experiments.loo_online import learn_without
 from markone.experiments.splits import Plan
 from markone.experiments.statistics import Calibration, corrected_interval, interval_of_mean, log_loss, mcnemar, wilson
 from markone.experiments.validation import Fold, Validation
+from markone.features.dependence import what_learns
 from markone.features.map import FeatureMap
 from markone.features.spec import Features
 from markone.learning.samples import open_sample

@@ -8,7 +8,7 @@ from importlib import import_module
 
 from benchmarks.accuracy.suite import Suite, render, run
 
-SUITES = ("texts", "tables", "labels", "numbers", "several", "compare")
+SUITES = ("texts", "tables", "labels", "numbers", "several", "compare", "tune")
 """Each is a module of this package with a `SUITE`."""
 
 

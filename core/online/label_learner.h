@@ -89,6 +89,7 @@ class label_learner {
             seen.updates -= updates[lane];
             seen.loss += losses[lane];
         }
+        seen.importance *= static_cast<double>(sets.labels);
         return seen;
     }
 

@@ -162,7 +162,7 @@ tally learn(state<T>& at, const dense_rows<T>& rows, const visits& which) {
     return fastest_loops<T>().learn_dense(at, rows, which);
 }
 
-// The same for some labels side by side. Mistakes, updates and losses are the sums over the labels.
+// The same for some labels side by side. Mistakes, updates, importance and losses are the sums over the labels.
 template <class T>
 tally learn_labels(state<T>& at, const sparse_rows<T>& rows, const visits& which, const label_sets& sets) {
     return fastest_loops<T>().learn_labels_sparse(at, rows, which, sets);

@@ -25,12 +25,12 @@ from markone.errors import DataError, MarkoneError, SettingsError
 from markone.experiments.contenders import settings_for, taught
 from markone.experiments.crew import Alone, Crew, Task, crew_of
 from markone.experiments.folds import FoldRows, divided
-from markone.experiments.loo import what_learns
 from markone.experiments.progress import StepProgress, watching
 from markone.experiments.splits import Plan, Split
 from markone.experiments.trials import Trial, Tuning
 from markone.extras import need
 from markone.features.choices import choose
+from markone.features.dependence import what_learns
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning import table_defaults

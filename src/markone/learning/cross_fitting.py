@@ -5,6 +5,7 @@ If few rows are held out, the probabilities of a model are learned from these sc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -40,6 +41,16 @@ class Scored(NamedTuple):
     scores: NDArray[Any]
     truth: NDArray[np.int64]
     importance: NDArray[np.float64] | None
+
+    @classmethod
+    def joined(cls, parts: Sequence[tuple[NDArray[Any], Block]]) -> Scored:
+        """Return the rows of several blocks with their scores."""
+        importance = [block.importance for _, block in parts if block.importance is not None]
+        return cls(
+            np.concatenate([scores for scores, _ in parts]),
+            np.concatenate([block.labels for _, block in parts]),
+            np.concatenate(importance) if importance else None,
+        )
 
     def of_label(self, sets: Sets, label: int, weights: NDArray[np.float64] | None = None) -> Scored:
         """Return the scores and classes of one label, if the truth is the number of a row's set of labels. `weights`

@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 from markone.checks import as_kept, check_named, switch
 from markone.cluster.engine import Engine
 from markone.cluster.tasks import RemoteEngine
-from markone.data.blocks import Block
+from markone.data.blocks import Block, as_rows
 from markone.data.class_order import ClassOrder
 from markone.data.labels import numbers_of
 from markone.data.read import read
-from markone.data.source import Column, Label, Source
+from markone.data.source import UNLABELLED, Column, Label, Source
 from markone.data.store import RowStore, TrainingRows
 from markone.errors import DataError, Setting, SettingsError, did_you_mean
 from markone.features.choices import chosen_as
+from markone.features.dependence import what_learns
 from markone.features.examples import fitting
 from markone.features.files import files_of
 from markone.features.map import FeatureMap
@@ -433,11 +434,13 @@ class ClassifierTraining(LearnerTraining[Model]):
         return None if keeps_its_own else calibrate(*found, classes)
 
     def scored(self) -> Scored | None:
-        """Return rows with scores of models that were not trained on them: all rows by cross-fitting, if there are few
-        values, and otherwise the held-out rows."""
+        """Return rows with scores of models that were not trained on them: all rows if there are few values, by exact
+        leave-one-out where it needs no training, and else by cross-fitting; and otherwise the held-out rows."""
         asked = self.wishes.needs_rows
         start = self.start
         if not self.given_start and may_be_crossed(self.learner.settings, self.store, asked=asked):
+            if isinstance(self.learner, Counting) and what_learns(start.features) is None:
+                return self.left_out(self.learner)
             spec, folds = start.features.spec, number_of_folds(self.store)
             settings = self.learner.settings
             return cross_fitted(self.source, spec, settings, start.classes, folds, self.threads, start.sets)
@@ -446,14 +449,18 @@ class ClassifierTraining(LearnerTraining[Model]):
     def held_out(self) -> Scored | None:
         """Return the held-out rows with their scores."""
         parts = [(self.learner.scores(block.rows), block) for block in self.stored.held_out()]
-        if not parts:
-            return None
-        importance = [block.importance for _, block in parts if block.importance is not None]
-        return Scored(
-            np.concatenate([scores for scores, _ in parts]),
-            np.concatenate([block.labels for _, block in parts]),
-            np.concatenate(importance) if importance else None,
-        )
+        return Scored.joined(parts) if parts else None
+
+    def left_out(self, counting: Counting) -> Scored:
+        """Return all rows: the counted ones with scores without their own counts, and those that are held out."""
+        scorer, parts = counting.scorer(), []
+        for block in self.stored.learned():
+            which = np.flatnonzero(block.labels != UNLABELLED)
+            matrix, importance = block.matrix[which], None if block.importance is None else block.importance[which]
+            own = counting.ready(Block(as_rows(matrix), matrix, block.labels[which], importance))
+            parts.append((scorer.scores_left_out(own), own))
+        parts += [(counting.scores(block.rows), block) for block in self.stored.held_out()]
+        return Scored.joined(parts)
 
     def model(
         self,
