@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -13,6 +14,8 @@ from markone.plots.colours import BLUE, GREEN, INK, ORANGE, PURPLE, QUIET, SKY, 
 from markone.plots.drawing import SMALL, TEXT, entitle, finished, new_figure, tidy
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+from benchmarks.clusters import MANY_BITS, Cost, Machines, seconds_of_pass
+from benchmarks.clusters import RESULT as CLUSTERS
 from docs.results import Case, accuracies, cases
 
 LINE = 0.24
@@ -107,3 +110,45 @@ def dots(heading: str) -> Figure:
     figure.legend(loc="outside upper left", ncols=4, frameon=False, fontsize=SMALL, handletextpad=0.2)
     ranks = "; ".join(f"{one} {rank:g}" for one, rank in zip(programs, table["mean rank"], strict=True))
     return finished(figure, f"Accuracy of {len(programs)} programs on {len(shown)} data sets; mean ranks: {ranks}")
+
+
+# ---- clusters
+
+WEIGHTS = {24: BLUE, 26: ORANGE, 28: VERMILION}
+"""The powers of two that are drawn as numbers of weights."""
+VALUES_OF_ROWS = 1e11
+"""The values in all rows: a billion texts of a hundred words."""
+WORKERS = [2**power for power in range(11)]
+
+
+def cost_of_clusters() -> Figure:
+    """Draw the seconds of a pass against the number of workers, by the model of benchmarks/clusters.py."""
+    cost = Cost(**json.loads(CLUSTERS.read_text(encoding="utf-8"))["cost"][str(MANY_BITS)])
+    figure = new_figure(7.4, 4.2)
+    axes = tidy(figure.add_subplot())
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    alone = [VALUES_OF_ROWS * cost.value / workers for workers in WORKERS]
+    axes.plot(WORKERS, alone, "--", color=QUIET, label="learning alone")
+    said = []
+    for power, colour in WEIGHTS.items():
+        passes = [pass_of(cost, workers, power) for workers in WORKERS]
+        axes.plot(WORKERS, [sum(steps.values()) for steps in passes], color=colour, label=f"2^{power} weights")
+        crowded = next((i for i, steps in enumerate(passes) if steps["learning"] < sum(steps.values()) / 2), None)
+        if crowded is not None:
+            axes.plot(WORKERS[crowded], sum(passes[crowded].values()), "o", color=colour)
+            said.append(
+                f"with 2^{power} weights mixing takes more than half of a pass from {WORKERS[crowded]} workers on"
+            )
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda workers, _: f"{workers:,.0f}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda seconds, _: f"{seconds:,.10g} s"))
+    entitle(axes, "one pass over a billion texts of 100 words, by the number of workers")
+    axes.legend(frameon=False, fontsize=SMALL)
+    return finished(figure, f"Seconds of a pass against the number of workers: {'; '.join(said)}")
+
+
+def pass_of(cost: Cost, workers: int, power: int) -> dict[str, float]:
+    """Return the seconds of the steps of a pass with one partition for each worker."""
+    changed = min(2.0**power, VALUES_OF_ROWS / workers)
+    machines = Machines(workers)
+    return seconds_of_pass(cost, machines, values=VALUES_OF_ROWS, partitions=workers, weights=2**power, changed=changed)
