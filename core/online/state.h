@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -134,20 +135,24 @@ class state {
         return result;
     }
 
-    // The squared length of the weights as they are now, bias included.
+    // The squared length of the weights as they are now, bias included. Partial sums need not wait for each other.
     double norm2() const {
-        double total = 0, bias_total = 0;
-        for (std::size_t f = 0; f < features * stride(); ++f) {
-            double v = weight.v[f];
-            if (settles() && v != 0) v = debt(f, settled[f / stride()]).value;
-            total += v * v;
-        }
-        for (const double v : bias.v) bias_total += v * v;
-        return scale * scale * total + bias_total;
+        constexpr std::size_t lanes = 8;
+        double part[lanes] = {}, bias_total = 0;
+        const T* const v = weight.v.data();
+        const std::size_t size = features * stride(), even = settles() ? 0 : size / lanes * lanes;
+        for (std::size_t first = 0; first < even; first += lanes)
+            for (std::size_t lane = 0; lane < lanes; ++lane) part[lane] += square(v[first + lane]);
+        for (std::size_t at = even; at < size; ++at)
+            part[0] += square(settles() && v[at] != 0 ? debt(at, settled[at / stride()]).value : double{v[at]});
+        for (const double b : bias.v) bias_total += square(b);
+        return scale * scale * std::accumulate(part, part + lanes, 0.0) + bias_total;
     }
 
   private:
     static constexpr double smallest_scale = 1e-6;
+
+    static double square(double v) { return v * v; }
 
     // How tables change when a learner grows.
     struct column_move {

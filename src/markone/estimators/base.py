@@ -364,12 +364,16 @@ class Classifier(ClassifierMixin, BaseEstimator):
             rows = self._rows(X)
             if labeller is None:
                 self._shorten(rows, notes)
-            return self.classes_.take(self._learner.predict(rows))
+            return self._found(rows)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """The scores: one for each class, or a single one where there are two classes, positive for the second."""
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _found(self, rows: Rows) -> NDArray[Any]:
+        """What `predict` returns for rows that have no shorter way."""
+        return self.classes_.take(self._learner.predict(rows))
 
     def _shorten(self, rows: Rows, notes: dict[str, Any]) -> None:
         """Do nothing: only linear classifiers have a shorter way to the labels of the next rows."""

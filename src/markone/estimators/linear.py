@@ -64,7 +64,8 @@ class LinearClassifier(Classifier):
         `validation_fraction` of the rows.
 
         If a row can have several labels, y is a matrix, dense or sparse, with a column for each label: 1 where a row
-        has the label, and 0 elsewhere. Each label is then learned on its own, against the rows without it.
+        has the label, and 0 elsewhere. Each label is then learned on its own, against the rows without it, and
+        `predict` returns such a matrix.
         """
         fit = self._fit_labels if is_indicator(y) else self._fit
         return fit(X, y, sample_weight, X_val, y_val, starting_at(coef_init, intercept_init))
@@ -105,13 +106,9 @@ class LinearClassifier(Classifier):
             if value is not None:
                 raise SettingsError(name, "is for rows with one label each, and y has several columns; leave it out")
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label of each row or, if rows can have several labels, a matrix with 1 for each label that is found."""
-        learner = self.__dict__.get("_learner")
-        if not isinstance(learner, LabelLearner):
-            return super().predict(X)
-        with self._turns:
-            return learner.found(self._rows(X)).astype(np.int64)
+    def _found(self, rows: Rows) -> NDArray[Any]:
+        learner = self._learner
+        return learner.found(rows).astype(np.int64) if isinstance(learner, LabelLearner) else super()._found(rows)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """The scores: one for each class, or a single one where there are two classes, positive for the second. If rows
@@ -172,7 +169,8 @@ class LinearClassifier(Classifier):
         """
         notes[ANSWERED] = notes.get(ANSWERED, 0) + rows.stored + WORTH_OF_A_CALL
         named = "feature_names_in_" in self.__dict__  # the names of X are to be looked at
-        if named or len(self.classes_) < 2 or notes[ANSWERED] < self._learner.features:
+        several = isinstance(self._learner, LabelLearner)
+        if named or several or len(self.classes_) < 2 or notes[ANSWERED] < self._learner.features:
             return
         weights: Any = cast(Linear | BatchLearner | Dual, self._learner).weights()
         kind = _core.Labeller32 if isinstance(weights, _core.Weights32) else _core.Labeller64
