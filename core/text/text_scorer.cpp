@@ -7,6 +7,7 @@
 #include "text/text_scorer.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -14,6 +15,10 @@
 #include <span>
 #include <string_view>
 #include <vector>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 #include "base/hash_table.h"
 #include "base/portable.h"
@@ -35,22 +40,65 @@ T* with_room(std::vector<T>& some, std::size_t count) {
     return some.data();
 }
 
-// The slot for which `same` holds, or a free slot of the line that ends the search. The processor cannot predict which
-// of both it is, nor where it is, so all slots of a line are compared, and there is one branch, which is rarely taken.
+// Which slots of a line end a search, as bits: those for which `same` holds, and the last one if it is free. The
+// processor cannot predict which it is, so all are compared, without a branch.
 template <class Same>
-MARKONE_INLINE std::size_t search(const scoring_table& in, std::size_t at, Same same) {
-    constexpr unsigned last = line_spread::slots - 1;
-    for (;; at = in.spread().after(at + last)) {
-        unsigned ends = static_cast<unsigned>(in[at + last].is_free()) << last;
-        for (unsigned i = 0; i <= last; ++i) ends |= static_cast<unsigned>(same(in[at + i])) << i;
-        if (ends != 0) return at + static_cast<std::size_t>(std::countr_zero(ends));
-    }
+MARKONE_INLINE unsigned ends_of_search(const scoring_slot* line, Same same) {
+    unsigned ends = static_cast<unsigned>(line[in_line - 1].is_free()) << (in_line - 1);
+    for (unsigned i = 0; i < in_line; ++i) ends |= static_cast<unsigned>(same(line[i])) << i;
+    return ends;
 }
-// Of slots that do not fill a line.
+
+// The same for a key: the slots that have it or are free.
+MARKONE_INLINE unsigned ends_of_search(const scoring_slot* line, std::uint64_t key) {
+    static_assert(in_line == 4 && sizeof(scoring_slot) == 16 && offsetof(scoring_slot, key) == 0);
+#if defined(__AVX2__)
+    const auto* const from = reinterpret_cast<const __m256i*>(line);
+    const __m256i keys = _mm256_permute4x64_epi64(
+        _mm256_unpacklo_epi64(_mm256_loadu_si256(from), _mm256_loadu_si256(from + 1)), _MM_SHUFFLE(3, 1, 2, 0));
+    const __m256i same = _mm256_cmpeq_epi64(keys, _mm256_set1_epi64x(static_cast<long long>(key)));
+    const __m256i none = _mm256_cmpeq_epi64(keys, _mm256_setzero_si256());
+    return static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_or_si256(same, none))));
+#else
+    return ends_of_search(line, [&](const scoring_slot& one) { return one.key == key || one.is_free(); });
+#endif
+}
+
+// The slot of a key, or for which a condition holds; else a free slot of the line that ends the search.
+template <class Wanted>
+MARKONE_INLINE std::size_t search(const scoring_table& in, std::size_t at, Wanted wanted) {
+    unsigned ends = ends_of_search(&in[at], wanted);
+    while (ends == 0) {
+        at = in.spread().after(at + in_line - 1);
+        ends = ends_of_search(&in[at], wanted);
+    }
+    return at + static_cast<std::size_t>(std::countr_zero(ends));
+}
+
+// The same in a table whose slots do not fill lines.
 template <class Slots, class Same>
 MARKONE_INLINE std::size_t search(const Slots& in, std::size_t at, Same same) {
     while (!(static_cast<unsigned>(in[at].is_free()) | static_cast<unsigned>(same(in[at])))) at = in.spread().after(at);
     return at;
+}
+
+// Searches for up to `at_once` keys, whose lines have been prefetched. A search that leaves its line, as few do, goes
+// on when all others have ended and its next line has come.
+MARKONE_INLINE void search(const scoring_table& in, std::span<std::uint32_t> at, const std::uint64_t* keys) {
+    std::array<std::uint32_t, at_once + 1> left;  // one more, because there is no branch for keys that are found
+    std::size_t unfinished = 0;
+    const auto spread = in.spread();
+    for (std::size_t k = 0; k < at.size(); ++k) {
+        const unsigned ends = ends_of_search(&in[at[k]], keys[k]);
+        const std::size_t found = at[k] + static_cast<std::size_t>(std::countr_zero(ends)),
+                          next = spread.after(at[k] + in_line - 1);
+        at[k] = static_cast<std::uint32_t>(ends != 0 ? found : next);
+        prefetch(&in[at[k]]);
+        left[unfinished] = static_cast<std::uint32_t>(k);
+        unfinished += ends == 0;
+    }
+    for (const std::uint32_t k : std::span(left).first(unfinished))
+        at[k] = static_cast<std::uint32_t>(search(in, at[k], keys[k]));
 }
 
 // The occurrences of features in a text, for one part of the map. Slots of different tables have different numbers.
@@ -174,7 +222,7 @@ std::size_t add_features(const exact_tables& in, token_stream& tokens, std::stri
         std::uint32_t id = starts[i];
         bool known = id != npos;
         if (id < first_long) {
-            const std::size_t at = search(in.short_words, id, in.short_words.same_key(keys[i]));
+            const std::size_t at = search(in.short_words, id, keys[i]);
             known = !in.short_words[at].is_free();
             id = static_cast<std::uint32_t>(at);
         } else if (id < first_huge) {
@@ -206,11 +254,11 @@ std::size_t add_features(const exact_tables& in, token_stream& tokens, std::stri
                 living += lives;
                 current[i] = npos;
             }
+            search(in.grams, std::span(starts, living), keys);
             for (std::size_t k = 0; k < living; ++k) {
-                const std::size_t at = search(in.grams, starts[k], in.grams.same_key(keys[k]));
-                const scoring_slot& one = in.grams[at];
-                current[alive[k]] = one.is_free() ? npos : static_cast<std::uint32_t>(at);
-                if (length >= in.how.shortest) found.add(static_cast<std::uint32_t>(at) | of_grams, one.is);
+                const scoring_slot& one = in.grams[starts[k]];
+                current[alive[k]] = one.is_free() ? npos : starts[k];
+                if (length >= in.how.shortest) found.add(starts[k] | of_grams, one.is);
             }
         }
     }

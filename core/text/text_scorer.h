@@ -45,14 +45,9 @@ struct scoring_slot {
     bool is_free() const { return key == 0; }
 };
 
-// Searches start at the first slot of a cache line, which four slots fill. The slots of a line are taken in their
-// order, so that the last one of a line is free if any is.
-class line_spread : public multiplied_spread {
-  public:
-    static constexpr std::size_t slots = 64 / sizeof(scoring_slot);
-    std::size_t start(std::uint64_t key) const { return multiplied_spread::start(key) & ~(slots - 1); }
-};
-using scoring_table = hash_table<scoring_slot, line_spread>;
+// The slots of a line of the cache.
+constexpr std::size_t in_line = 64 / sizeof(scoring_slot);
+using scoring_table = hash_table<scoring_slot, line_spread<in_line>>;
 
 // Thrown for n-grams that these tables cannot have: too many, or with factors that are too large.
 struct not_covered : std::length_error {
