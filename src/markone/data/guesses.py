@@ -35,6 +35,7 @@ NAMES_OF_TIMES = {"time", "timestamp", "date", "datetime", "ts", "epoch", "creat
 SECONDS = (5e8, 4e9)
 """Unix times from 1985 to 2096."""
 PADDED = re.compile(r"0[0-9]+", re.ASCII)
+PADDED_LINE = re.compile(r"^\s*0[0-9]", re.MULTILINE)
 DIGITS = re.compile(r"[0-9]", re.ASCII)
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}(\.0*)?", re.ASCII)
 PARTS_OF_NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|#")
@@ -188,7 +189,9 @@ def odd_one(distinct: list[str]) -> str:
 
 def guess_written(where: NDArray[np.int32], distinct: list[str], name: str) -> Guess:
     """Guess the kind of numbers that are written as plain digits; `where` are the places of the rows' values."""
-    padded = next((value for value in distinct if PADDED.fullmatch(value.strip())), None)
+    padded = None
+    if PADDED_LINE.search("\n".join(distinct)):  # all at once, because few columns have such numbers
+        padded = next((value for value in distinct if PADDED.fullmatch(value.strip())), None)
     if padded is not None and all(value.strip().isdecimal() for value in distinct):
         if all(COMPACT.fullmatch(value.strip()) for value in distinct) and (found := guess_date(distinct)):
             return Guess(*found)

@@ -657,9 +657,9 @@ def check_weights_of_words(spec: Features, columns: Sequence[Column]) -> None:
 def check_names(settings: dict[str, Any]) -> None:
     known = [field.name for field in fields(Settings)]
     for name in settings:
-        if name in signature(read).parameters:
-            raise SettingsError(name, f"is an argument of markone.read: train(markone.read(..., {name}=...))")
         if name not in known:
+            if name in signature(read).parameters:
+                raise SettingsError(name, f"is an argument of markone.read: train(markone.read(..., {name}=...))")
             raise SettingsError(name, f"is unknown; there are {', '.join(known)}.{did_you_mean(name, known)}")
 
 

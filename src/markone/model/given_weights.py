@@ -7,7 +7,6 @@ import io
 import json
 import math
 import os
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -222,6 +221,8 @@ def from_json(text: str, path: str) -> Any:
 
 
 def from_toml(text: str, path: str) -> Any:
+    import tomllib
+
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -14,7 +14,6 @@ from markone import _core
 from markone.errors import DataError
 from markone.model.evaluation import NORMAL_95
 from markone.model.settings import Settings
-from markone.reporting.charts import Chart, Line, Points
 from markone.reporting.grids import Facts, plain_number
 from markone.reporting.shown import Content, Shown
 
@@ -139,6 +138,8 @@ class NumberEvaluation(Shown):
         yield f"Half of the errors are from {first} to {third}, and 90% from {low} to {high} (median {median})."
 
     def contents(self) -> Iterator[Content]:
+        from markone.reporting.charts import Chart, Line, Points
+
         yield from self.parts()
         some = slice(None, None, max(1, -(-self.total // POINTS_DRAWN)))
         truth, predicted = self.truth[some].tolist(), self.predicted[some].tolist()
