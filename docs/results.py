@@ -1,4 +1,4 @@
-"""The tables of measurements, as pictures and tests read them: RESULTS.md and GROWTH.md in `benchmarks`, accuracy.md."""
+"""The tables of measurements, as pictures and tests read them: RESULTS.md, GROWTH.md and docs/accuracy.md."""
 
 from __future__ import annotations
 
