@@ -43,6 +43,8 @@ from benchmarks.datasets import (
     NEWSGROUPS,
     POINTS_APART,
     POINTS_MIXED,
+    TEN_THOUSAND_CLASSES,
+    THOUSAND_CLASSES,
     ZIPF,
     Dataset,
     Split,
@@ -162,7 +164,8 @@ CASES: list[Case[Any]] = [
     *same("perceptron", fit, OUR_PERCEPTRON, THEIR_PERCEPTRON, 1.2, IMDB, IMDB_FLOAT64, A9A, ZIPF),
     *same("averaged", fit, OUR_PERCEPTRON, THEIR_AVERAGED, 4, IMDB, IMDB_FLOAT64, A9A, ZIPF),
     *same("mira", fit, OUR_MIRA, THEIR_MIRA, 4, IMDB, IMDB_FLOAT64, A9A, ZIPF),
-    *same("many classes", fit, OUR_PERCEPTRON, THEIR_PERCEPTRON, 10, NEWSGROUPS, MNIST),
+    *same("many classes", fit, OUR_PERCEPTRON, THEIR_PERCEPTRON, 10, NEWSGROUPS, MNIST, THOUSAND_CLASSES),
+    Case("many classes, in a minute", TEN_THOUSAND_CLASSES, fit(OUR_PERCEPTRON), command.limit(60), 1),
     *same(
         "svm, to 0.1 % above the optimum",
         lambda estimator: reach(estimator, SVM_GAP, 1e-3),

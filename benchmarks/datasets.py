@@ -166,6 +166,21 @@ def zipf_rows(*, rows: int, draws: int, classes: int) -> Split:
     return eighty_twenty(matrix, scores.argmax(axis=1))
 
 
+def topic_rows(*, classes: int, rows: int = 50_000, words: int = 20_000) -> Split:
+    """Rows of 20 words that are as frequent as in any text, and of 10 from the 20 words of the row's class."""
+    random = np.random.default_rng(0)
+    reach = np.cumsum(1 / np.arange(1, words + 1))
+    topics = random.integers(words, size=(classes, 20))
+    labels = random.integers(classes, size=rows)
+    common = reach.searchsorted(random.random((rows, 20)) * reach[-1])
+    own = np.take_along_axis(topics[labels], random.integers(20, size=(rows, 10)), axis=1)
+    features = np.hstack([common, own])
+    starts = np.arange(0, features.size + 1, features.shape[1])
+    matrix = narrow(csr_matrix((np.ones(features.size, np.float32), features.ravel(), starts), (rows, words)))
+    matrix.sum_duplicates()
+    return eighty_twenty(matrix, labels)
+
+
 def dense_rows(*, classes: int, rows: int = 25_000) -> Split:
     return eighty_twenty(
         *make_classification(
@@ -239,7 +254,14 @@ ZIPF = Dataset(
 NEWSGROUPS = Dataset("newsgroups", "11,314 messages, 20 classes: tf-idf of words, float32", cache(newsgroups_tfidf))
 MNIST = Dataset("mnist", "60,000 handwritten digits, 10 classes, 784 grey values, dense, float32", cache(mnist_images))
 
-
+THOUSAND_CLASSES, TEN_THOUSAND_CLASSES = (
+    Dataset(
+        f"{classes:,} classes",
+        f"40,000 made rows, {classes:,} classes, about 30 of 20,000 features in each, sparse, float32",
+        cache(partial(topic_rows, classes=classes)),
+    )
+    for classes in (1_000, 10_000)
+)
 POINTS_APART = Dataset(
     "points, apart",
     "5,000 made points of 50 features on two sides of a plane, float64",

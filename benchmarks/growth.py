@@ -1,12 +1,13 @@
 """Growth: time and memory against the size of the data, `python -m benchmarks.growth`, from the project's root.
 
 Markone and Vowpal Wabbit train as processes of their own, on one core, on files that become longer and longer. The
-result is a table, `benchmarks/GROWTH.md`, and a picture, `docs/growth.svg`.
+result is `benchmarks/GROWTH.md`; the picture on the page on speed is drawn from it.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -15,21 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-
 import markone
 from benchmarks.contestants import command, vowpal_wabbit
 from benchmarks.kept import cache_folder
 from benchmarks.made import AT_ONCE, made_ranks, made_texts, tabbed
 from benchmarks.memory import PEAK
 from benchmarks.timing import on_cores, timed
-from markone.plots.colours import BLUE, ORANGE
-from markone.plots.drawing import End, entitle, finished, label_ends, name_axes, new_figure, tidy
-from markone.plots.svg_text import svg_file
 
 ROOT = Path(__file__).parent.parent
-TABLE, PICTURE = ROOT / "benchmarks" / "GROWTH.md", ROOT / "docs" / "growth.svg"
+TABLE = ROOT / "benchmarks" / "GROWTH.md"
 MEMORY = "200MB"
 HASH_BITS = 22
 VALUES_IN_ROW = 40
@@ -64,6 +59,7 @@ class Need:
     """What a training took."""
 
     seconds: float
+    """Of processor time."""
     memory: int
 
 
@@ -153,8 +149,16 @@ def append(lines: tuple[bytes, bytes], files: Sequence[IO[bytes]]) -> int:
 
 
 def needed(work: Callable[[], None]) -> Need:
-    seconds, _ = timed(work)
-    return Need(seconds, PEAK.of_processes)
+    """What the processes needed that this work started. Their processor time hardly depends on what else runs."""
+    before = of_children()
+    timed(work)
+    return Need(of_children() - before, PEAK.of_processes)
+
+
+def of_children() -> float:
+    """The processor time of all processes that were started and have ended, in seconds."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 # ---- the report
@@ -162,8 +166,8 @@ def needed(work: Callable[[], None]) -> Need:
 HEAD = """# Growth
 
 `python -m benchmarks.growth` writes this file. Markone and Vowpal Wabbit trained on made data, each as a process of its
-own on one core, with {bits} bits of hashing for texts. Markone may use {memory} for rows (`--memory`); more rows
-go to a temporary file. Memory is the most that the process had at a time.
+own on one core, with {bits} bits of hashing for texts. Times are processor time. Markone may use {memory} for rows
+(`--memory`); more rows go to a temporary file. Memory is the most that the process had at a time.
 """
 
 
@@ -189,31 +193,6 @@ def table(job: Job, points: list[Point]) -> str:
     )
 
 
-def picture(found: list[tuple[Job, list[Point]]]) -> Figure:
-    """For each kind of data, the time and the memory against the size."""
-    figure = new_figure(8, 2.6 * len(found))
-    for line, (job, points) in zip(figure.subplots(len(found), 2, squeeze=False), found, strict=True):
-        draw(line[0], job, points, "seconds", lambda need: need.seconds)
-        draw(line[1], job, points, "MB of memory", lambda need: need.memory / 1e6)
-    return finished(figure, "Time and memory of Markone and Vowpal Wabbit against the size of the data")
-
-
-def draw(axes: Axes, job: Job, points: list[Point], name: str, of: Callable[[Need], float]) -> None:
-    sizes = [point.size for point in points]
-    sides = {
-        ("Markone", BLUE): [of(point.ours) for point in points],
-        ("Vowpal Wabbit", ORANGE): [of(point.theirs) for point in points],
-    }
-    tidy(axes)
-    for (_, colour), values in sides.items():
-        axes.plot(sizes, values, color=colour, marker="o", markersize=3)
-    axes.set_xlim(0, sizes[-1])
-    axes.set_ylim(0, 1.1 * max(max(values) for values in sides.values()))
-    entitle(axes, job.name)
-    name_axes(axes, job.unit, name)
-    label_ends(axes, [End(values[-1], who, colour) for (who, colour), values in sides.items()])
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.growth", description=__doc__.partition(",")[0])
     parser.add_argument("--gigabytes", type=float, default=8, metavar="G", help="the largest text, in GB (8)")
@@ -231,7 +210,6 @@ def main() -> int:
             found.append((job, points))
     parts = [HEAD.format(bits=HASH_BITS, memory=MEMORY), *(table(job, points) for job, points in found)]
     TABLE.write_text("\n\n".join(part.rstrip("\n") for part in parts) + "\n", encoding="utf-8")
-    PICTURE.write_text(svg_file([picture(found)]), encoding="utf-8")
     return 0
 
 

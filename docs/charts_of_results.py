@@ -1,4 +1,5 @@
-"""Pictures of the measurements: the benchmarks as bars, and the accuracies of several programs as dots."""
+"""Pictures of the measurements: the benchmarks as bars, growth as lines, and the accuracies of several programs as
+dots."""
 
 from __future__ import annotations
 
@@ -7,16 +8,18 @@ import re
 import sys
 from pathlib import Path
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from markone.plots.colours import BLUE, GREEN, INK, ORANGE, PURPLE, QUIET, SKY, VERMILION
-from markone.plots.drawing import SMALL, TEXT, entitle, finished, new_figure, tidy
+from markone.plots.drawing import SMALL, TEXT, End, entitle, finished, label_ends, name_axes, new_figure, tidy
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.clusters import MANY_BITS, Cost, Machines, seconds_of_pass
 from benchmarks.clusters import RESULT as CLUSTERS
-from docs.results import Case, accuracies, cases
+from docs.results import Case, Growth, accuracies, cases
+from docs.results import growth as growths
 
 LINE = 0.24
 """The height of a line, in inches."""
@@ -79,6 +82,31 @@ def label(case: Case) -> str:
     found = PEER.search(case.name)
     beside = f", {found[1]}" if found and found[1] != USUAL_PEER else ""
     return DETAIL.sub(":", PEER.sub("", case.name)) + beside
+
+
+# ---- growth
+
+
+def growth() -> Figure:
+    """Draw the time and the memory of Markone and Vowpal Wabbit against the size of the data."""
+    found = growths()
+    figure = new_figure(7.4, 2.4 * len(found))
+    for (left, right), (title, grown) in zip(figure.subplots(len(found), 2, squeeze=False), found.items(), strict=True):
+        draw_growth(left, title, grown, "seconds", grown.seconds)
+        draw_growth(right, title, grown, "megabytes", grown.megabytes)
+    return finished(figure, "Time and memory of Markone and Vowpal Wabbit against the size of the data")
+
+
+def draw_growth(axes: Axes, title: str, grown: Growth, name: str, sides: tuple[list[float], list[float]]) -> None:
+    tidy(axes)
+    for values, colour in zip(sides, (BLUE, ORANGE), strict=True):
+        axes.plot(grown.sizes, values, color=colour, marker="o", markersize=3)
+    axes.set_xlim(0, grown.sizes[-1])
+    axes.set_ylim(0, 1.1 * max(map(max, sides)))
+    entitle(axes, title)
+    name_axes(axes, grown.unit, name)
+    ours, theirs = sides
+    label_ends(axes, [End(ours[-1], "Markone", BLUE), End(theirs[-1], "Vowpal Wabbit", ORANGE)])
 
 
 # ---- accuracies

@@ -25,6 +25,7 @@ PIECE = re.compile(r"^```python\n(.*?)^```$|^!\[[^\n]*\]\(([^\n]*)\)$", re.MULTI
 
 PICTURES: dict[str, Callable[[], Figure]] = {
     **{name: partial(charts_of_results.speed, name) for name in charts_of_results.GROUPS},
+    "growth": charts_of_results.growth,
     "accuracy-texts": partial(charts_of_results.dots, "Texts"),
     "accuracy-tables": partial(charts_of_results.dots, "Tables"),
     "clusters-cost": charts_of_results.cost_of_clusters,

@@ -1,4 +1,4 @@
-"""The tables of measurements, as pictures and tests read them: benchmarks/RESULTS.md and docs/accuracy.md."""
+"""The tables of measurements, as pictures and tests read them: RESULTS.md, GROWTH.md and docs/accuracy.md."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-RESULTS = Path(__file__).parents[1] / "benchmarks" / "RESULTS.md"
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+RESULTS, GROWTH = BENCHMARKS / "RESULTS.md", BENCHMARKS / "GROWTH.md"
 ACCURACY = Path(__file__).with_name("accuracy.md")
 UNITS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 
@@ -22,6 +23,31 @@ class Case(NamedTuple):
     their_accuracy: float | None
     has_peer: bool
     """Whether the other side is a program, not a limit of time."""
+
+
+class Growth(NamedTuple):
+    """What a training took for data of growing size: seconds and megabytes, ours and theirs."""
+
+    unit: str
+    sizes: list[float]
+    seconds: tuple[list[float], list[float]]
+    megabytes: tuple[list[float], list[float]]
+
+
+def growth() -> dict[str, Growth]:
+    """Return the measurements of growth by their titles."""
+    sections = GROWTH.read_text(encoding="utf-8").split("\n## ")[1:]
+    return {section.partition("\n")[0]: growth_of(table_below(section, "| size | file |")) for section in sections}
+
+
+def growth_of(lines: list[list[str]]) -> Growth:
+    """
+    >>> growth_of([["0.5 GB", "0.50 GB", "9 s", "8 s", "0.89", "300 MB", "100 MB"]])
+    Growth(unit='GB', sizes=[0.5], seconds=([9.0], [8.0]), megabytes=([300.0], [100.0]))
+    """
+    columns = [[float(cell.split()[0]) for cell in column] for column in zip(*lines, strict=True)]
+    sizes, _, ours, theirs, _, our_memory, their_memory = columns
+    return Growth(lines[0][0].split(" ", 1)[1], sizes, (ours, theirs), (our_memory, their_memory))
 
 
 def cases() -> dict[str, Case]:

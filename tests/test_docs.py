@@ -156,6 +156,7 @@ def test_every_fence_is_seen(page: str) -> None:
             "cpp",
             "{eval-rst}",
             "{toctree}",
+            "{include} ../benchmarks/GROWTH.md",
             "{include} ../benchmarks/RESULTS.md",
         )
     }

@@ -126,6 +126,15 @@ def test_charts_of_results() -> None:
     assert figure.axes[0].lines[0].get_xdata()[0] == 91.94
 
 
+def test_the_chart_of_growth() -> None:
+    found = script_of_docs("results").growth()
+    figure = script_of_docs("charts_of_results").growth()
+    assert len(figure.axes) == 2 * len(found) == 4
+    for grown, axes in zip(found.values(), figure.axes[::2], strict=True):
+        assert [axes.lines[side].get_ydata().tolist() for side in (0, 1)] == [*grown.seconds]
+        assert axes.get_xlabel() == grown.unit
+
+
 def test_a_case_is_in_one_chart() -> None:
     charts, cases = script_of_docs("charts_of_results"), script_of_docs("results").cases()
     groups = [charts.group_of(name) for name, case in cases.items() if case.has_peer]
