@@ -156,6 +156,7 @@ def test_every_fence_is_seen(page: str) -> None:
             "{eval-rst}",
             "{toctree}",
             "{include} ../benchmarks/RESULTS.md",
+            "{include} ../benchmarks/SERVING.md",
         )
     }
 
