@@ -1,7 +1,8 @@
 """The service and the filter beside others: `python -m benchmarks.serving`, from the root, writes SERVING.md.
 
 Both servers run under uvicorn with the same event loop and parser, on one core. The client has another core. The
-servers are asked in turns, and the best turn of each counts. Then it measures how long requests take while another
+servers are asked in turns, and the best turn of each counts. They are compared by their processor time, which other
+programs on the machine change less than the number of requests. Then it measures how long requests take while another
 model is loaded, how much memory four workers need, and the filter (filters.py).
 """
 
@@ -134,9 +135,9 @@ def compare(made: Path, texts: list[str], labels: list[str], seconds: float, tur
             found: list[tuple[Turn, Turn]] = []
             for _ in range(turns):
                 found.append((load(*ours, body, seconds), load(*peer, body, seconds)))
-            one, other = (max(side, key=lambda turn: turn.requests) for side in zip(*found, strict=True))
+            one, other = (min(side, key=lambda turn: turn.work) for side in zip(*found, strict=True))
             what = f"{count} text{'s' if count > 1 else ''} in a request, {CONNECTIONS} connections"
-            ratio = as_times(one.requests / other.requests)
+            ratio = as_times(other.work / one.work)
             yield Measured(f"{what}; theirs: FastAPI and scikit-learn", str(one), str(other), ratio, f"{wanted} times")
 
 

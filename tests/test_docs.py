@@ -158,6 +158,7 @@ def test_every_fence_is_seen(page: str) -> None:
             "{toctree}",
             "{include} ../benchmarks/GROWTH.md",
             "{include} ../benchmarks/RESULTS.md",
+            "{include} ../benchmarks/SERVING.md",
         )
     }
 

@@ -346,6 +346,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
         (["m.model", "crawl.jsonl.gz", "--keep", "0%"], "greater than 0"),
         (["m.model", "crawl.jsonl.gz", "--label", "god"], "Did you mean 'good'?"),
         (["m.model", "crawl.jsonl.gz", "--keep", "10%", "-o", "full"], "not empty"),
+        (["m.model", "crawl.jsonl.gz", "--keep", "10%", "--shard", "1MB"], "--shard must be"),
         (["m.model", "a.csv", "--keep", "10%"], "neither a file of JSON lines"),
         (["m.model", "none.jsonl", "--keep", "10%"], "none.jsonl"),
         (["m.model", "crawl.jsonl.gz", "--label", "good", "--text", "body", "-o", "b"], "the field 'body' is missing"),

@@ -15,8 +15,9 @@ GUESSED_MEMORY = 4 * 2**30
 CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
-def memory_budget(memory: int | str | None) -> int:
-    """Return the budget in bytes: the given number or text, such as "500 MB", or half of the machine's memory.
+def memory_budget(memory: int | str | None, setting: str = "memory") -> int:
+    """Return the budget in bytes: the given number or text, such as "500 MB", or half of the machine's memory. Errors
+    name the setting.
 
     >>> memory_budget("1.5 GB")
     1500000000
@@ -29,7 +30,7 @@ def memory_budget(memory: int | str | None) -> int:
         memory = int(float(found[1]) * UNITS[found[2].upper()])
     if isinstance(memory, bool) or not isinstance(memory, int) or memory < LEAST:
         raise SettingsError(
-            "memory", f"must be a number of bytes, or a text such as '500 MB', and at least 1 MiB, not {given!r}"
+            setting, f"must be a number of bytes, or a text such as '500 MB', and at least 1 MiB, not {given!r}"
         )
     return memory
 

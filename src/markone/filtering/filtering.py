@@ -110,7 +110,7 @@ def filter_files(
         model = model_of_label(model, label)
     model.need_classes("classes to filter by")
     threads = count_threads(threads)
-    size = memory_budget(shard)
+    size = memory_budget(shard, "shard")
     scores, skip_bad = check_named("scores", switch, scores), check_named("skip_bad", switch, skip_bad)
     sources = [opened(path, model, text, skip_bad) for path in found(files)]
     chooser = Chooser.of(model, keep, threshold, label)
