@@ -1,4 +1,5 @@
-"""Pictures of the measurements: the benchmarks as bars, and the accuracies of several programs as dots."""
+"""Pictures of the measurements: the benchmarks as bars, the accuracies of several programs as dots, and those of
+partitions as lines."""
 
 from __future__ import annotations
 
@@ -107,3 +108,36 @@ def dots(heading: str) -> Figure:
     figure.legend(loc="outside upper left", ncols=4, frameon=False, fontsize=SMALL, handletextpad=0.2)
     ranks = "; ".join(f"{one} {rank:g}" for one, rank in zip(programs, table["mean rank"], strict=True))
     return finished(figure, f"Accuracy of {len(programs)} programs on {len(shown)} data sets; mean ranks: {ranks}")
+
+
+# ---- partitions
+
+OF_PARTITIONS = Path(__file__).with_name("partitions.md")
+
+
+def accuracy_by_partitions() -> Figure:
+    """Draw how the accuracies on the page about partitions differ from those of one partition."""
+    table = re.findall(r"^\| ([^|]+) \| ([\d. |–]+) \|$", OF_PARTITIONS.read_text(encoding="utf-8"), re.MULTILINE)
+    (_, counts), *lines = [(name, row.split(" | ")) for name, row in table]
+    figure = new_figure(7.4, 3.4)
+    axes = tidy(figure.add_subplot())
+    told = []
+    for number, (name, row) in enumerate(lines):
+        points = [(int(count), float(one) - float(row[0])) for count, one in zip(counts, row, strict=True) if one != "–"]
+        axes.plot(
+            *zip(*points, strict=True),
+            MARKERS[number % len(MARKERS)] + ("-" if number < len(MARKERS) else "--"),
+            color=COLOURS[number % len(COLOURS)],
+            label=name,
+            markersize=4.5,
+            linewidth=1.3,
+        )
+        told.append(f"{name} {points[-1][1]:+.2f} points with {points[-1][0]} partitions")
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_locator(FixedLocator([int(count) for count in counts]))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda count, _: f"{count:g}"))
+    axes.set_xlabel("partitions", fontsize=SMALL)
+    axes.axhline(0, color=QUIET, linewidth=1)
+    entitle(axes, "accuracy, in points above one partition")
+    figure.legend(loc="outside upper left", ncols=4, frameon=False, fontsize=SMALL)
+    return finished(figure, f"Accuracy against the number of partitions: {'; '.join(told)}")

@@ -27,6 +27,7 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     **{name: partial(charts_of_results.speed, name) for name in charts_of_results.GROUPS},
     "accuracy-texts": partial(charts_of_results.dots, "Texts"),
     "accuracy-tables": partial(charts_of_results.dots, "Tables"),
+    "partitions-accuracy": charts_of_results.accuracy_by_partitions,
     "rules-boundaries": pictures_of_pages.boundaries_of_rules,
     "features-curves": pictures_of_pages.curves_of_columns,
     "table-curve": pictures_of_pages.curve_of_payments,

@@ -116,11 +116,11 @@ class mixing {
   public:
     using layers = typename state<T>::layers;
 
-    // Starts a partition at the weights of the base, which must have no debts.
+    // Starts a partition, which has learned nothing, at the weights of the base, which must have no debts.
     static void start(state<T>& part, const state<T>& base) {
         check_alike(part, base);
+        if (part.time > 0) throw std::invalid_argument("a partition starts with a new learner");
         part.weight.v = base.weight.v;
-        part.weight.u.assign(base.weight.u.size(), 0.0);
         part.weight.squares = base.weight.squares;
         part.touched.assign((base.weight.v.size() + state<T>::group - 1) / state<T>::group, 0);
         start_again(part, base);

@@ -134,17 +134,19 @@ class state {
         return result;
     }
 
-    // The squared length of the weights as they are now, bias included.
-    double norm2() const {
+    // The squared length of the weights of a range of features as they are now; the bias belongs to the first one.
+    double norm2(std::size_t first, std::size_t last) const {
         double total = 0, bias_total = 0;
-        for (std::size_t f = 0; f < features * stride(); ++f) {
-            double v = weight.v[f];
-            if (settles() && v != 0) v = debt(f, settled[f / stride()]).value;
+        for (std::size_t at = first * stride(); at < std::min(last, features) * stride(); ++at) {
+            double v = weight.v[at];
+            if (settles() && v != 0) v = debt(at, settled[at / stride()]).value;
             total += v * v;
         }
-        for (const double v : bias.v) bias_total += v * v;
+        if (first == 0)
+            for (const double v : bias.v) bias_total += v * v;
         return scale * scale * total + bias_total;
     }
+    double norm2() const { return norm2(0, features); }
 
   private:
     static constexpr double smallest_scale = 1e-6;
