@@ -1,7 +1,7 @@
 """Partitions: accuracy against their number, and the speed of two: `python -m benchmarks.partitions`, from the root.
 
-The result is two tables, `benchmarks/PARTITIONS.md`. The passes are those of rows that are in memory; "from raw text" is
-a whole training from a file, with two threads in both cases; and a tagger is trained from a file as well.
+The result is two tables, `benchmarks/PARTITIONS.md`. The passes are those of rows that are in memory; "from raw text"
+is a whole training from a file, with two threads in both cases; and a tagger is trained from a file as well.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Sequence
-from statistics import median
+from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,8 @@ from markone.features.spec import Features
 from markone.learning.learners import learner_for
 from markone.learning.online import Linear
 from markone.learning.passes import teach
-from markone.model.rules import Rule
 from markone.model.history import History
+from markone.model.rules import Rule
 from markone.model.settings import Settings
 from markone.structured.tagger import Tagger
 
@@ -85,6 +86,14 @@ def tagger_of(count: int) -> Tagger:
     return Tagger.train(REAL_DATA / OF_TREEBANK.format("train"), partitions=count, threads=2, progress=False)
 
 
+def accuracy(train: Block, test: Block, rule: Rule, count: int) -> float:
+    return float(trained(train, rule, count)[0].right(test).mean())
+
+
+def accuracy_of_tagger(count: int) -> float:
+    return tagger_of(count).evaluate(REAL_DATA / OF_TREEBANK.format("test")).accuracy
+
+
 def accuracy_table(names: Sequence[str]) -> list[str]:
     lines = [
         f"| accuracy in %, partitions: | {' | '.join(map(str, COUNTS))} |",
@@ -97,11 +106,11 @@ def accuracy_table(names: Sequence[str]) -> list[str]:
 
     for name in names:
         if name == TREEBANK:
-            add(f"{name}, tagger", lambda count: tagger_of(count).evaluate(REAL_DATA / OF_TREEBANK.format("test")).accuracy)
+            add(f"{name}, tagger", accuracy_of_tagger)
             continue
         train, test = blocks_of(name)
         for rule in RULES:
-            add(f"{name}, {rule}", lambda count, rule=rule: trained(train, rule, count)[0].right(test).mean())
+            add(f"{name}, {rule}", partial(accuracy, train, test, rule))
     return lines
 
 
@@ -122,17 +131,18 @@ def speed_table(names: Sequence[str]) -> list[str]:
 
     for name in names:
         if name == TREEBANK:
-            add("EWT, tagger, a pass", lambda count: typical(tagger_of(count).history))
-            add("EWT, tagger, whole training", lambda count: timed(lambda: tagger_of(count)))
+            add(f"{name}, tagger, a pass", lambda count: typical(tagger_of(count).history))
+            add(f"{name}, tagger, whole training", partial(timed, tagger_of))
             continue
         train, _ = blocks_of(name)
         for rule in RULES:
-            add(f"{name}, {rule}, a pass", lambda count, rule=rule: typical(trained(train, rule, count)[1]))
-            add(
-                f"{name}, {rule}, from raw text",
-                lambda count, rule=rule: timed(lambda: trained_from_text(name, rule, count)),
-            )
+            add(f"{name}, {rule}, a pass", partial(seconds_of_pass, train, rule))
+            add(f"{name}, {rule}, from raw text", partial(timed, partial(trained_from_text, name, rule)))
     return lines
+
+
+def seconds_of_pass(train: Block, rule: Rule, count: int) -> float:
+    return typical(trained(train, rule, count)[1])
 
 
 def typical(history: History) -> float:
@@ -140,9 +150,9 @@ def typical(history: History) -> float:
     return median(one.seconds for one in history)
 
 
-def timed(work: Callable[[], object]) -> float:
+def timed(work: Callable[[int], object], count: int) -> float:
     start = time.perf_counter()
-    work()
+    work(count)
     return time.perf_counter() - start
 
 

@@ -123,7 +123,9 @@ def accuracy_by_partitions() -> Figure:
     axes = tidy(figure.add_subplot())
     told = []
     for number, (name, row) in enumerate(lines):
-        points = [(int(count), float(one) - float(row[0])) for count, one in zip(counts, row, strict=True) if one != "–"]
+        points = [
+            (int(count), float(one) - float(row[0])) for count, one in zip(counts, row, strict=True) if one != "–"
+        ]
         axes.plot(
             *zip(*points, strict=True),
             MARKERS[number % len(MARKERS)] + ("-" if number < len(MARKERS) else "--"),

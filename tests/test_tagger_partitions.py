@@ -21,7 +21,9 @@ from test_tagger_core import Pair, corpora, draw_templates, expected
 
 CHANCE = random.Random(5)
 WORDS = {"D": ["the", "a", "every"], "N": ["dog", "run", "moon", "walk"], "V": ["run", "walk", "barks"]}
-SENTENCES = [[(CHANCE.choice(WORDS[tag]), tag) for tag in CHANCE.choice(["DNV", "NV", "DNVDN", "VN"])] for _ in range(61)]
+SENTENCES = [
+    [(CHANCE.choice(WORDS[tag]), tag) for tag in CHANCE.choice(["DNV", "NV", "DNVDN", "VN"])] for _ in range(61)
+]
 
 
 def trained(**how: Any) -> Tagger:

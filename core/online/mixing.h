@@ -220,8 +220,7 @@ class mixing {
             const double before = base.v[at];
             base.v[at] = static_cast<T>(before + (a.moved(i, in_a) + b.moved(j, in_b)));
             if (averaging)
-                base.u[at] +=
-                    clock * (static_cast<double>(base.v[at]) - before) - (a.sum(i, in_a) + b.sum(j, in_b));
+                base.u[at] += clock * (static_cast<double>(base.v[at]) - before) - (a.sum(i, in_a) + b.sum(j, in_b));
             if (adaptive) base.squares[at] += a.square(i, in_a) + b.square(j, in_b);
             for (layers* const one : also) {
                 one->v[at] = base.v[at];

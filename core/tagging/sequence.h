@@ -278,9 +278,10 @@ struct sequence_state {
     std::vector<row_origin> origins;
 };
 
-// What a partition has changed in a pass (online/mixing.h): for each weight, how far it has moved, and what that adds to
-// the sum of all weights that were met. The order depends on the changes alone: first the features of tokens by their
-// numbers, then those with previous tags by their keys, and columns in ascending order.
+// What a partition has changed in a pass (online/mixing.h): for each weight, how far it has moved, and what that adds
+// to the sum of all weights that were met. The order depends on the changes alone: first the features of tokens by
+// their numbers, which stand for their keys, then those with previous tags by their keys, and columns in ascending
+// order.
 struct tag_changes {
     std::vector<std::uint64_t> keys;
     std::vector<row_origin> origins;

@@ -143,13 +143,10 @@ class learner final : public tagger_learner {
         const learner& base = alike(other);
         tag_changes found;
         found.steps = steps;
-        std::ranges::sort(touched, [&](std::uint32_t a, std::uint32_t b) {
-            if (a < count_of_features || b < count_of_features) return a < b;
-            return rows.keys()[a] < rows.keys()[b];
-        });
         std::vector<std::size_t> by_column;
-        for (const std::uint32_t row : touched) {
-            const std::uint32_t there = base.row_like(row, rows.keys()[row]);
+        for (const std::uint32_t row : touched_in_order()) {
+            const std::uint64_t key = looks_back(origins[row]) ? rows.keys()[row] : row;
+            const std::uint32_t there = base.row_of_change(origins[row], key);
             const auto entries = rows.weights(row);
             const auto sums = rows.sums(row);
             by_column.resize(entries.size());
@@ -165,13 +162,12 @@ class learner final : public tagger_learner {
                 found.met.push_back(moved * steps - sums[i]);
                 rows.put(row, column, before, 0);
             }
-            found.keys.push_back(rows.keys()[row]);
+            found.keys.push_back(key);
             found.origins.push_back(origins[row]);
             found.indptr.push_back(static_cast<std::int64_t>(found.columns.size()));
             if (there == npos || !base.came_up(there)) origins[row].pattern = npos;
-            is_touched[row] = false;
         }
-        touched.clear();
+        is_touched.assign(is_touched.size(), 0);
         steps = 0;
         moves_are_old = true;
         return found;
@@ -192,8 +188,8 @@ class learner final : public tagger_learner {
     void follow(const tagger_learner& other, std::span<const tag_changes* const> all) override {
         const learner& base = alike(other);
         for (const tag_changes* const one : all)
-            each_row(*one, [&](std::size_t, std::uint32_t row, std::size_t begin, std::size_t end) {
-                const std::uint32_t there = base.row_like(row, rows.keys()[row]);
+            each_row(*one, [&](std::size_t i, std::uint32_t row, std::size_t begin, std::size_t end) {
+                const std::uint32_t there = base.row_of_change(one->origins[i], one->keys[i]);
                 if (there == npos) throw std::invalid_argument("the base was not mixed with these changes");
                 for (std::size_t at = begin; at < end; ++at)
                     rows.put(row, one->columns[at], base.rows.weight(there, one->columns[at]), 0);
@@ -205,24 +201,40 @@ class learner final : public tagger_learner {
     const learner& alike(const tagger_learner& other) const {
         const auto* const base = dynamic_cast<const learner*>(&other);
         if (base == nullptr || base == this || base->count_of_features != count_of_features || base->count != count)
-            throw std::invalid_argument("the partition is not of this learner");
+            throw foreign();
         return *base;
     }
-    // The row here of a feature that has this row in another partition. Only features of tokens have the same.
-    std::uint32_t row_like(std::uint32_t row, std::uint64_t key) const {
-        return row < count_of_features ? row : rows.find(key);
+    static std::invalid_argument foreign() { return std::invalid_argument("the partition is not of this learner"); }
+    bool looks_back(const row_origin& origin) const { return !how.patterns[origin.pattern].tags.empty(); }
+    // The row of a change. Its key is the row itself for a feature of tokens, which has the same row in all partitions.
+    std::uint32_t row_of_change(const row_origin& origin, std::uint64_t key) const {
+        return looks_back(origin) ? rows.find(key) : static_cast<std::uint32_t>(key);
     }
     template <class Use>
     void each_row(const tag_changes& of, Use use) {
-        for (std::size_t i = 0; i < of.keys.size(); ++i)
-            use(i, rows.row_of(of.keys[i]), static_cast<std::size_t>(of.indptr[i]),
+        if (!std::ranges::all_of(of.columns, [&](std::uint32_t column) { return column < count; })) throw foreign();
+        for (std::size_t i = 0; i < of.keys.size(); ++i) {
+            if (of.origins[i].pattern >= how.patterns.size()) throw foreign();
+            const std::uint64_t key = of.keys[i];
+            const std::uint64_t row = looks_back(of.origins[i]) ? rows.row_of(key) : key;
+            if (row >= rows.size()) throw foreign();
+            use(i, static_cast<std::uint32_t>(row), static_cast<std::size_t>(of.indptr[i]),
                 static_cast<std::size_t>(of.indptr[i + 1]));
+        }
     }
     void touch(std::uint32_t row) {
         if (row >= is_touched.size()) is_touched.resize(rows.size());
-        if (is_touched[row]) return;
-        is_touched[row] = true;
-        touched.push_back(row);
+        is_touched[row] = 1;
+    }
+    // The features of tokens by their rows, then the others by their keys.
+    std::vector<std::uint32_t> touched_in_order() const {
+        std::vector<std::uint32_t> found;
+        for (std::size_t row = 0; row < is_touched.size(); ++row)
+            if (is_touched[row] != 0) found.push_back(static_cast<std::uint32_t>(row));
+        const auto others = std::ranges::lower_bound(found, count_of_features);
+        std::sort(others, found.end(),
+                  [&](std::uint32_t a, std::uint32_t b) { return rows.keys()[a] < rows.keys()[b]; });
+        return found;
     }
 
     void check(const sequence_state& to) const {
@@ -670,10 +682,9 @@ class learner final : public tagger_learner {
     std::vector<row_origin> origins;  // of rows that came up in a mistake
     double steps = 0;
 
-    // Of a partition: the rows that have come up since its pass began.
+    // Of a partition: which rows have come up since its pass began.
     bool is_part = false;
-    std::vector<std::uint32_t> touched;
-    std::vector<bool> is_touched;
+    std::vector<std::uint8_t> is_touched;
 
     place at;
     std::vector<float> local, augmented, move_weights, moves, into, ends;

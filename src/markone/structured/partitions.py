@@ -1,7 +1,7 @@
 """Partitions of sentences: fixed shares that learn on their own within a pass, and whose weights are then mixed.
 
-This is the iterative parameter mixing of `learning/partitions/mixing.py`, in threads of this process. The result depends
-on the number of partitions, but not on the number of threads.
+This is the iterative parameter mixing of `learning/partitions/mixing.py`, in threads of this process. The result
+depends on the number of partitions, but not on the number of threads.
 """
 
 from __future__ import annotations
