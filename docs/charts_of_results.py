@@ -117,15 +117,15 @@ OF_PARTITIONS = Path(__file__).with_name("partitions.md")
 
 def accuracy_by_partitions() -> Figure:
     """Draw how the accuracies on the page about partitions differ from those of one partition."""
-    table = re.findall(r"^\| ([^|]+) \| ([\d. |–]+) \|$", OF_PARTITIONS.read_text(encoding="utf-8"), re.MULTILINE)
-    (_, counts), *lines = [(name, row.split(" | ")) for name, row in table]
+    page = OF_PARTITIONS.read_text(encoding="utf-8")
+    table = page[page.index("| partitions | 1 |") :].partition("\n\n")[0].splitlines()
+    counts, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
     figure = new_figure(7.4, 3.4)
     axes = tidy(figure.add_subplot())
     told = []
-    for number, (name, row) in enumerate(lines):
-        points = [
-            (int(count), float(one) - float(row[0])) for count, one in zip(counts, row, strict=True) if one != "–"
-        ]
+    for number, (name, *row) in enumerate(rows):
+        both = zip(counts[1:], row, strict=True)
+        points = [(int(count), float(one) - float(row[0])) for count, one in both if one != "–"]
         axes.plot(
             *zip(*points, strict=True),
             MARKERS[number % len(MARKERS)] + ("-" if number < len(MARKERS) else "--"),
@@ -136,7 +136,7 @@ def accuracy_by_partitions() -> Figure:
         )
         told.append(f"{name} {points[-1][1]:+.2f} points with {points[-1][0]} partitions")
     axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_locator(FixedLocator([int(count) for count in counts]))
+    axes.xaxis.set_major_locator(FixedLocator([int(count) for count in counts[1:]]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda count, _: f"{count:g}"))
     axes.set_xlabel("partitions", fontsize=SMALL)
     axes.axhline(0, color=QUIET, linewidth=1)

@@ -229,7 +229,9 @@ class Linear(CommonLearner):
         """Return the squared length of the last weights, with the bias."""
         ranges = shares(self.features, max(1, min(self.features, self.settings.partitions)))
         if len(ranges) > 1 and self._own_engine is not None:
-            each: list[float] = self._own_engine.gather([self._own_engine.submit(self._learner.norm2, *one) for one in ranges])
+            each: list[float] = self._own_engine.gather(
+                [self._own_engine.submit(self._learner.norm2, *one) for one in ranges]
+            )
         else:
             each = [self._learner.norm2(*one) for one in ranges]
         return sum_in_tree(each)
