@@ -147,7 +147,7 @@ def seconds_of_pass(train: Block, rule: Rule, count: int) -> float:
 
 def typical(history: History) -> float:
     """Return the seconds of a pass. The first one also makes the tables of the partitions."""
-    return median(one.seconds for one in history)
+    return median(one.seconds for one in history if one.seconds is not None)
 
 
 def timed(work: Callable[[int], object], count: int) -> float:
