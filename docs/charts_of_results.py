@@ -1,5 +1,5 @@
-"""Pictures of the measurements: the benchmarks as bars, growth as lines, and the accuracies of several programs as
-dots."""
+"""Pictures of the measurements: the benchmarks as bars, growth and partitions as lines, and the accuracies of several
+programs as dots."""
 
 from __future__ import annotations
 
@@ -180,3 +180,38 @@ def pass_of(cost: Cost, workers: int, power: int) -> dict[str, float]:
     changed = min(2.0**power, VALUES_OF_ROWS / workers)
     machines = Machines(workers)
     return seconds_of_pass(cost, machines, values=VALUES_OF_ROWS, partitions=workers, weights=2**power, changed=changed)
+
+
+# ---- partitions
+
+OF_PARTITIONS = Path(__file__).with_name("partitions.md")
+
+
+def accuracy_by_partitions() -> Figure:
+    """Draw how the accuracies on the page about partitions differ from those of one partition."""
+    page = OF_PARTITIONS.read_text(encoding="utf-8")
+    table = page[page.index("| partitions | 1 |") :].partition("\n\n")[0].splitlines()
+    counts, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
+    figure = new_figure(7.4, 3.4)
+    axes = tidy(figure.add_subplot())
+    told = []
+    for number, (name, *row) in enumerate(rows):
+        both = zip(counts[1:], row, strict=True)
+        points = [(int(count), float(one) - float(row[0])) for count, one in both if one != "–"]
+        axes.plot(
+            *zip(*points, strict=True),
+            MARKERS[number % len(MARKERS)] + ("-" if number < len(MARKERS) else "--"),
+            color=COLOURS[number % len(COLOURS)],
+            label=name,
+            markersize=4.5,
+            linewidth=1.3,
+        )
+        told.append(f"{name} {points[-1][1]:+.2f} points with {points[-1][0]} partitions")
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_locator(FixedLocator([int(count) for count in counts[1:]]))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda count, _: f"{count:g}"))
+    axes.set_xlabel("partitions", fontsize=SMALL)
+    axes.axhline(0, color=QUIET, linewidth=1)
+    entitle(axes, "accuracy, in points above one partition")
+    figure.legend(loc="outside upper left", ncols=4, frameon=False, fontsize=SMALL)
+    return finished(figure, f"Accuracy against the number of partitions: {'; '.join(told)}")

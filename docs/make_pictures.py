@@ -29,6 +29,7 @@ PICTURES: dict[str, Callable[[], Figure]] = {
     "accuracy-texts": partial(charts_of_results.dots, "Texts"),
     "accuracy-tables": partial(charts_of_results.dots, "Tables"),
     "clusters-cost": charts_of_results.cost_of_clusters,
+    "partitions-accuracy": charts_of_results.accuracy_by_partitions,
     "rules-boundaries": pictures_of_pages.boundaries_of_rules,
     "features-curves": pictures_of_pages.curves_of_columns,
     "table-curve": pictures_of_pages.curve_of_payments,

@@ -116,11 +116,11 @@ class mixing {
   public:
     using layers = typename state<T>::layers;
 
-    // Starts a partition at the weights of the base, which must have no debts.
+    // Starts a partition, which has learned nothing, at the weights of the base, which must have no debts.
     static void start(state<T>& part, const state<T>& base) {
         check_alike(part, base);
+        if (part.time > 0) throw std::invalid_argument("a partition starts with a new learner");
         part.weight.v = base.weight.v;
-        part.weight.u.assign(base.weight.u.size(), 0.0);
         part.weight.squares = base.weight.squares;
         part.touched.assign((base.weight.v.size() + state<T>::group - 1) / state<T>::group, 0);
         start_again(part, base);
@@ -220,8 +220,7 @@ class mixing {
             const double before = base.v[at];
             base.v[at] = static_cast<T>(before + (a.moved(i, in_a) + b.moved(j, in_b)));
             if (averaging)
-                base.u[at] +=
-                    clock * (static_cast<double>(base.v[at]) - before) - (a.sum(i, in_a) + b.sum(j, in_b));
+                base.u[at] += clock * (static_cast<double>(base.v[at]) - before) - (a.sum(i, in_a) + b.sum(j, in_b));
             if (adaptive) base.squares[at] += a.square(i, in_a) + b.square(j, in_b);
             for (layers* const one : also) {
                 one->v[at] = base.v[at];

@@ -135,19 +135,23 @@ class state {
         return result;
     }
 
-    // The squared length of the weights as they are now, bias included. Partial sums need not wait for each other.
-    double norm2() const {
+    // The squared length of the weights of a range of features as they are now; the bias belongs to the first one.
+    // Partial sums need not wait for each other.
+    double norm2(std::size_t first, std::size_t last) const {
         constexpr std::size_t lanes = 8;
         double part[lanes] = {}, bias_total = 0;
         const T* const v = weight.v.data();
-        const std::size_t size = features * stride(), even = settles() ? 0 : size / lanes * lanes;
-        for (std::size_t first = 0; first < even; first += lanes)
-            for (std::size_t lane = 0; lane < lanes; ++lane) part[lane] += square(v[first + lane]);
-        for (std::size_t at = even; at < size; ++at)
+        const std::size_t begin = first * stride(), end = std::max(begin, std::min(last, features) * stride()),
+                          even = settles() ? begin : end - (end - begin) % lanes;
+        for (std::size_t at = begin; at < even; at += lanes)
+            for (std::size_t lane = 0; lane < lanes; ++lane) part[lane] += square(v[at + lane]);
+        for (std::size_t at = even; at < end; ++at)
             part[0] += square(settles() && v[at] != 0 ? debt(at, settled[at / stride()]).value : double{v[at]});
-        for (const double b : bias.v) bias_total += square(b);
+        if (first == 0)
+            for (const double b : bias.v) bias_total += square(b);
         return scale * scale * std::accumulate(part, part + lanes, 0.0) + bias_total;
     }
+    double norm2() const { return norm2(0, features); }
 
   private:
     static constexpr double smallest_scale = 1e-6;

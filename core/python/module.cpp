@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -53,11 +54,11 @@ namespace {
 // A learner that several Python threads may hold. One of them at a time is inside.
 template <class T>
 struct shared_state : state<T> {
-    mutable std::mutex busy;
+    mutable std::shared_mutex busy;  // shared by threads that read, or that mix other weights
     using state<T>::state;
 
     // For callers that hold the interpreter's lock inside: they release it while they wait.
-    std::unique_lock<std::mutex> enter() const {
+    std::unique_lock<std::shared_mutex> enter() const {
         std::unique_lock guard(busy, std::try_to_lock);
         if (!guard) {
             nb::gil_scoped_release unlocked;
@@ -427,12 +428,14 @@ nb::class_<shared_state<T>> bind_learner(nb::module_& m, const std::string& bits
             },
             "averaged"_a)
         .def("scores", &score_few<T>, "rows"_a, "averaged"_a)
-        .def("norm2",
-             [](const state_type& self) {
-                 nb::gil_scoped_release unlocked;
-                 const std::lock_guard guard(self.busy);
-                 return self.norm2();
-             })
+        .def(
+            "norm2",
+            [](const state_type& self, std::size_t first, std::size_t last) {
+                nb::gil_scoped_release unlocked;
+                const std::shared_lock guard(self.busy);
+                return self.norm2(first, last);
+            },
+            "first"_a, "last"_a)
         .def("get_state", &get_state<T>)
         .def(
             "check_state",
@@ -515,6 +518,7 @@ void bind_mixing(nb::class_<shared_state<T>>& learner_class) {
                std::size_t last) {
                 const std::vector<state<T>*> states(others.begin(), others.end());
                 nb::gil_scoped_release unlocked;
+                const std::shared_lock guard(self.busy);
                 mixing<T>::mix_weights(self, states, changes_in(changes), first, last);
             },
             "others"_a, "changes"_a, "first"_a, "last"_a);

@@ -123,6 +123,16 @@ struct shared_learner {
                                                  tagged_sentences{batch, view(this->labels)}, room);
     }
 
+    // A part of another learner, on the same arrays.
+    shared_learner(const shared_learner& whole, std::unique_ptr<tagger_learner> part)
+        : starts(whole.starts),
+          columns(whole.columns),
+          labels(whole.labels),
+          features(whole.features),
+          bases(whole.bases),
+          of(std::move(part)),
+          tags(whole.tags) {}
+
     template <class Use>
     auto use(Use work) const {
         nb::gil_scoped_release unlocked;
@@ -253,6 +263,7 @@ void bind_learner(nb::module_& m) {
         .def_ro("updates", &sequence_tally::updates)
         .def_ro("wrong_tokens", &sequence_tally::wrong_tokens)
         .def_ro("loss", &sequence_tally::loss);
+    nb::class_<tag_changes>(m, "TagChanges").def_ro("steps", &tag_changes::steps);
     nb::class_<shared_learner>(m, "TaggerLearner")
         .def(nb::init<const templates&, const tag_settings&, array<std::int64_t, 1>, std::vector<text_arrays>,
                       array<std::int32_t, 1>, changeable<std::uint32_t, 1>, changeable<std::uint64_t, 1>, bool, double,
@@ -300,7 +311,36 @@ void bind_learner(nb::module_& m) {
                                    copied(std::span(words.names_of_sets().bytes)));
              })
         .def("get_state", &get_state)
-        .def("set_state", &set_state, "state"_a);
+        .def("set_state", &set_state, "state"_a)
+        .def("part",
+             [](const shared_learner& self) {
+                 return new shared_learner(self, self.use([](const tagger_learner& of) { return of.part(); }));
+             })
+        .def(
+            "take_changes",
+            [](shared_learner& self, const shared_learner& base) {
+                return self.use([&](tagger_learner& of) { return of.take(*base.of); });
+            },
+            "base"_a)
+        .def(
+            "mix",
+            [](shared_learner& self, const std::vector<const tag_changes*>& changes,
+               const std::vector<double>& shares) {
+                self.use([&](tagger_learner& of) {
+                    of.mix_parts(changes, shares);
+                    return 0;
+                });
+            },
+            "changes"_a, "shares"_a)
+        .def(
+            "follow",
+            [](shared_learner& self, const shared_learner& base, const std::vector<const tag_changes*>& changes) {
+                self.use([&](tagger_learner& of) {
+                    of.follow(*base.of, changes);
+                    return 0;
+                });
+            },
+            "base"_a, "changes"_a);
 }
 
 // The features of a token after some tags, each with its pattern, its name and its weights.

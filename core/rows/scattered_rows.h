@@ -68,6 +68,21 @@ class scattered_rows {
         entries[at].w += amount;
         u[at] += double{amount} * steps_before;
     }
+    // The weight of a column, which is 0 if it has never changed.
+    float weight(std::uint32_t row, std::uint32_t column) const {
+        for (const entry& one : weights(row))
+            if (one.column == column) return one.w;
+        return 0;
+    }
+    // Moves a weight by what partitions have done in some of all `steps`; `met` is their part of the sum of all weights
+    // that were met, as far as it is not the sum of the weight before.
+    void mix(std::uint32_t row, std::uint32_t column, double moved, double met, double steps) {
+        const std::size_t at = place(row, column);
+        const double before = entries[at].w;
+        entries[at].w = static_cast<float>(before + moved);
+        u[at] += steps * (static_cast<double>(entries[at].w) - before) - met;
+    }
+    void forget_sums() { std::fill(u.begin(), u.end(), 0.0); }
     // Restores a saved state.
     void put(std::uint32_t row, std::uint32_t column, float weight, double sum) {
         const std::size_t at = place(row, column);

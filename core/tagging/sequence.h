@@ -278,9 +278,32 @@ struct sequence_state {
     std::vector<row_origin> origins;
 };
 
+// What a partition has changed in a pass (online/mixing.h): for each weight, how far it has moved, and what that adds
+// to the sum of all weights that were met. The order depends on the changes alone: first the features of tokens by
+// their numbers, which stand for their keys, then those with previous tags by their keys, and columns in ascending
+// order.
+struct tag_changes {
+    std::vector<std::uint64_t> keys;
+    std::vector<row_origin> origins;
+    std::vector<std::int64_t> indptr{0};
+    std::vector<std::uint32_t> columns;
+    std::vector<double> moved, met;
+    double steps = 0;
+};
+
 class tagger_learner {
   public:
     virtual ~tagger_learner() = default;
+
+    // Another learner on the same sentences, which starts a pass of a partition at these weights.
+    virtual std::unique_ptr<tagger_learner> part() const = 0;
+    // What a part has changed since it was at the weights of the base; it is there again.
+    virtual tag_changes take(const tagger_learner& base) = 0;
+    // Mixes these weights with the changes of partitions, each with its share.
+    virtual void mix_parts(std::span<const tag_changes* const> all, std::span<const double> shares) = 0;
+    // Brings a part to the weights of the base, which were mixed with these changes.
+    virtual void follow(const tagger_learner& base, std::span<const tag_changes* const> all) = 0;
+
     // Visits these sentences in this order.
     virtual sequence_tally learn(std::span<const std::int64_t> order) = 0;
     virtual double norm2() const = 0;

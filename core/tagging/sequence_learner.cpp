@@ -1,5 +1,7 @@
 // The training of a tagger: see sequence.h.
+#include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -127,7 +129,114 @@ class learner final : public tagger_learner {
         moves_are_old = true;
     }
 
+    // ---- partitions
+
+    std::unique_ptr<tagger_learner> part() const override {
+        auto made = std::make_unique<learner>(*this);
+        made->rows.forget_sums();
+        made->steps = 0;
+        made->is_part = true;
+        return made;
+    }
+
+    tag_changes take(const tagger_learner& other) override {
+        const learner& base = alike(other);
+        tag_changes found;
+        found.steps = steps;
+        std::vector<std::size_t> by_column;
+        for (const std::uint32_t row : touched_in_order()) {
+            const std::uint64_t key = looks_back(origins[row]) ? rows.keys()[row] : row;
+            const std::uint32_t there = base.row_of_change(origins[row], key);
+            const auto entries = rows.weights(row);
+            const auto sums = rows.sums(row);
+            by_column.resize(entries.size());
+            std::iota(by_column.begin(), by_column.end(), std::size_t{0});
+            std::ranges::sort(by_column, {}, [&](std::size_t i) { return entries[i].column; });
+            for (const std::size_t i : by_column) {
+                const std::uint32_t column = entries[i].column;
+                const float before = there == npos ? 0 : base.rows.weight(there, column);
+                const double moved = double{entries[i].w} - double{before};
+                if (moved == 0 && sums[i] == 0) continue;
+                found.columns.push_back(column);
+                found.moved.push_back(moved);
+                found.met.push_back(moved * steps - sums[i]);
+                rows.put(row, column, before, 0);
+            }
+            found.keys.push_back(key);
+            found.origins.push_back(origins[row]);
+            found.indptr.push_back(static_cast<std::int64_t>(found.columns.size()));
+            if (there == npos || !base.came_up(there)) origins[row].pattern = npos;
+        }
+        is_touched.assign(is_touched.size(), 0);
+        steps = 0;
+        moves_are_old = true;
+        return found;
+    }
+
+    void mix_parts(std::span<const tag_changes* const> all, std::span<const double> shares) override {
+        if (all.size() != shares.size()) throw std::invalid_argument("each partition needs a share");
+        for (const tag_changes* const one : all) steps += one->steps;
+        for (std::size_t p = 0; p < all.size(); ++p)
+            each_row(*all[p], [&](std::size_t i, std::uint32_t row, std::size_t begin, std::size_t end) {
+                if (!came_up(row)) note_origin(row, all[p]->origins[i]);
+                for (std::size_t at = begin; at < end; ++at)
+                    rows.mix(row, all[p]->columns[at], shares[p] * all[p]->moved[at], all[p]->met[at], steps);
+            });
+        moves_are_old = true;
+    }
+
+    void follow(const tagger_learner& other, std::span<const tag_changes* const> all) override {
+        const learner& base = alike(other);
+        for (const tag_changes* const one : all)
+            each_row(*one, [&](std::size_t i, std::uint32_t row, std::size_t begin, std::size_t end) {
+                const std::uint32_t there = base.row_of_change(one->origins[i], one->keys[i]);
+                if (there == npos) throw std::invalid_argument("the base was not mixed with these changes");
+                for (std::size_t at = begin; at < end; ++at)
+                    rows.put(row, one->columns[at], base.rows.weight(there, one->columns[at]), 0);
+            });
+        moves_are_old = true;
+    }
+
   private:
+    const learner& alike(const tagger_learner& other) const {
+        const auto* const base = dynamic_cast<const learner*>(&other);
+        if (base == nullptr || base == this || base->count_of_features != count_of_features || base->count != count)
+            throw foreign();
+        return *base;
+    }
+    static std::invalid_argument foreign() { return std::invalid_argument("the partition is not of this learner"); }
+    bool looks_back(const row_origin& origin) const { return !how.patterns[origin.pattern].tags.empty(); }
+    // The row of a change. Its key is the row itself for a feature of tokens, which has the same row in all partitions.
+    std::uint32_t row_of_change(const row_origin& origin, std::uint64_t key) const {
+        return looks_back(origin) ? rows.find(key) : static_cast<std::uint32_t>(key);
+    }
+    template <class Use>
+    void each_row(const tag_changes& of, Use use) {
+        if (!std::ranges::all_of(of.columns, [&](std::uint32_t column) { return column < count; })) throw foreign();
+        for (std::size_t i = 0; i < of.keys.size(); ++i) {
+            if (of.origins[i].pattern >= how.patterns.size()) throw foreign();
+            const std::uint64_t key = of.keys[i];
+            const std::uint64_t row = looks_back(of.origins[i]) ? rows.row_of(key) : key;
+            if (row >= rows.size()) throw foreign();
+            use(i, static_cast<std::uint32_t>(row), static_cast<std::size_t>(of.indptr[i]),
+                static_cast<std::size_t>(of.indptr[i + 1]));
+        }
+    }
+    void touch(std::uint32_t row) {
+        if (row >= is_touched.size()) is_touched.resize(rows.size());
+        is_touched[row] = 1;
+    }
+    // The features of tokens by their rows, then the others by their keys.
+    std::vector<std::uint32_t> touched_in_order() const {
+        std::vector<std::uint32_t> found;
+        for (std::size_t row = 0; row < is_touched.size(); ++row)
+            if (is_touched[row] != 0) found.push_back(static_cast<std::uint32_t>(row));
+        const auto others = std::ranges::lower_bound(found, count_of_features);
+        std::sort(others, found.end(),
+                  [&](std::uint32_t a, std::uint32_t b) { return rows.keys()[a] < rows.keys()[b]; });
+        return found;
+    }
+
     void check(const sequence_state& to) const {
         const std::size_t size = to.rows.keys.size(), stored = to.rows.columns.size();
         bool good = to.rows.indptr.size() == size + 1 && to.origins.size() == size &&
@@ -513,6 +622,7 @@ class learner final : public tagger_learner {
     bool came_up(std::uint32_t row) const { return row < origins.size() && origins[row].pattern != npos; }
     // Records the place where it first occurred.
     void note(std::uint32_t row, std::size_t i, std::size_t pattern, const history& said) {
+        if (is_part) touch(row);
         if (came_up(row)) return;
         note_origin(row, {static_cast<std::uint32_t>(at.sentence), static_cast<std::uint32_t>(i),
                           static_cast<std::uint32_t>(pattern), said.tags[0], said.tags[1]});
@@ -571,6 +681,10 @@ class learner final : public tagger_learner {
     scattered_rows rows;
     std::vector<row_origin> origins;  // of rows that came up in a mistake
     double steps = 0;
+
+    // Of a partition: which rows have come up since its pass began.
+    bool is_part = false;
+    std::vector<std::uint8_t> is_touched;
 
     place at;
     std::vector<float> local, augmented, move_weights, moves, into, ends;

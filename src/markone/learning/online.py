@@ -10,15 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
-from markone.cluster.engine import Engine, engine_for
+from markone.cluster.engine import Engine, Threads
 from markone.data.blocks import Block, Rows
 from markone.errors import DataError
-from markone.learning.examples import Examples, PartOfRows, divided
+from markone.learning.examples import Examples, PartOfRows, divided, shares
 from markone.learning.learner import CommonLearner, State, Tally
 from markone.learning.partitions import mixing
+from markone.learning.partitions.objective import sum_in_tree
 from markone.learning.states import OWED, check_forms, check_in_core
 from markone.model.scorer import LinearScorer
 from markone.model.settings import OnlineSettings, Settings
+from markone.parallel import count_threads
 
 LARGEST_IMPORTANCE = 1e6
 RANDOM_START = 0.01
@@ -45,6 +47,7 @@ class Linear(CommonLearner):
         """What runs the tasks of partitions; by default, threads."""
         self.threads: int | None = None
         self._in_partitions: tuple[mixing.Weights, Sequence[PartOfRows]] | None = None
+        self._own_engine: Threads | None = None
         if settings.start == "random":
             random = np.random.default_rng(settings.seed)
             self.start_at(
@@ -118,6 +121,9 @@ class Linear(CommonLearner):
 
     def let_go(self) -> None:
         self._in_partitions = None
+        if self._own_engine is not None:
+            self._own_engine.close()
+            self._own_engine = None
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Tally, int]]:
         """Visit all examples in pieces; in partitions, all at once."""
@@ -127,8 +133,19 @@ class Linear(CommonLearner):
         if self._in_partitions is None:
             self.begin(examples)
         assert self._in_partitions is not None
-        with engine_for(self.engine, self.threads) as engine:
-            yield from mixing.mixed_pass(*self._in_partitions, engine, epoch)
+        try:
+            yield from mixing.mixed_pass(*self._in_partitions, self._engine(), epoch)
+        except BaseException:
+            self.let_go()  # which also ends the tasks
+            raise
+
+    def _engine(self) -> Engine:
+        """Return what runs tasks, until the learner releases the examples."""
+        if self.engine is not None:
+            return self.engine
+        if self._own_engine is None:
+            self._own_engine = Threads(count_threads(self.threads))
+        return self._own_engine
 
     def learn_own(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[_core.Tally, int]]:
         """Visit all examples in pieces."""
@@ -213,7 +230,14 @@ class Linear(CommonLearner):
 
     def norm2(self) -> float:
         """Return the squared length of the last weights, with the bias."""
-        return self._learner.norm2()
+        ranges = shares(self.features, max(1, min(self.features, self.settings.partitions)))
+        if len(ranges) > 1 and self._own_engine is not None:
+            each: list[float] = self._own_engine.gather(
+                [self._own_engine.submit(self._learner.norm2, *one) for one in ranges]
+            )
+        else:
+            each = [self._learner.norm2(*one) for one in ranges]
+        return sum_in_tree(each)
 
     def _changed(self) -> None:
         self._changes += 1

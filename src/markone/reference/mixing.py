@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from copy import deepcopy
 
 from markone.reference.online import Learner, Tally
+from markone.reference.sequences import Sentence, TagLearner, Tags
 from markone.reference.vectors import Number, Vector
 
 Vectors = dict[int, dict[Hashable, Number]]
@@ -35,3 +36,19 @@ def mixed_pass(learner: Learner, parts: Sequence[Sequence[tuple[Vector, int, Num
                 now[k][feature] = start + sum(one[k].get(feature, 0) - start for one in new)
     learner.t += sum(own[i].t - before.t for i in learned)
     return tallies
+
+
+def mixed_pass_of_tagger(learner: TagLearner, parts: Sequence[Sequence[tuple[Sentence, Tags]]]) -> None:
+    """The same for a tagger, whose partitions all have the same share."""
+    own = [deepcopy(learner) for _ in parts]
+    for one, part in zip(own, parts, strict=True):
+        one.learn(part)
+    before = deepcopy(learner)
+    for feature in {feature for one in own for feature in one.total}:
+        learner.w[feature] = sum(one.w.get(feature, 0) for one in own) / len(own)
+        start = before.total.get(feature, 0)
+        learner.total[feature] = start + sum(one.total.get(feature, 0) - start for one in own)
+    learner.t += sum(one.t - before.t for one in own)
+    for name in ("mistakes", "updates", "loss"):
+        start = getattr(before, name)
+        setattr(learner, name, start + sum(getattr(one, name) - start for one in own))

@@ -140,18 +140,18 @@ def arrays_of(sentences: Sentences, columns: Sequence[str]) -> Iterator[NDArray[
         yield data
 
 
-def visiting_order(sentences: int, seed: int, epoch: int) -> NDArray[np.int64]:
+def visiting_order(sentences: int, seed: int, epoch: int, *apart: int) -> NDArray[np.int64]:
     """A random order of all sentences. A large corpus is divided into windows, which consist of random pieces.
 
-    So a pass over a corpus that does not fit into memory reads long pieces of it.
+    So a pass over a corpus that does not fit into memory reads long pieces of it. Other numbers give another order.
     """
     order = np.arange(sentences, dtype=np.int64)
     if sentences <= WINDOW:
-        return shuffled(order, seed, epoch - 1)
-    first_ones = shuffled(np.arange(0, sentences, PIECE, dtype=np.int64), seed, epoch - 1)
+        return shuffled(order, seed, epoch - 1, *apart)
+    first_ones = shuffled(np.arange(0, sentences, PIECE, dtype=np.int64), seed, epoch - 1, *apart)
     order = np.concatenate([order[first : first + PIECE] for first in first_ones.tolist()])
     for number, begin in enumerate(range(0, sentences, WINDOW)):
-        order[begin : begin + WINDOW] = shuffled(order[begin : begin + WINDOW], seed, epoch - 1, number)
+        order[begin : begin + WINDOW] = shuffled(order[begin : begin + WINDOW], seed, epoch - 1, number, *apart)
     return order
 
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 KIND = "tagger"
 MOST_TAGS = 4096
+LATER_SETTINGS = {"partitions": 1}
+"""Settings that older files do not have. They are left out if they have these defaults, so that the same training makes
+the same file as before."""
 
 
 def saved_tagger(model: Tagger, *, final: bool = False, forms: bool = True) -> Saved:
@@ -36,6 +39,9 @@ def saved_tagger(model: Tagger, *, final: bool = False, forms: bool = True) -> S
     if resume is not None:
         parts["resume"] = resume
     facts = facts_of(KIND, model.settings, model.history, tags=model.tags)
+    for name, usual in LATER_SETTINGS.items():
+        if facts["settings"][name] == usual:
+            del facts["settings"][name]
     if model.columns is not None:
         facts["columns"] = list(model.columns)
     return joined(parts, facts)
@@ -77,6 +83,7 @@ def tagger_parts(saved: Saved) -> dict[str, Any]:
 
 def settings_of(found: Mapping[str, Any]) -> TaggerSettings:
     lists = ("inputs", "templates")
+    found = {**LATER_SETTINGS, **found}
     check_keys(found, {field.name for field in fields(TaggerSettings)}, "its settings")
     for name in lists:
         valid = isinstance(found[name], list) and all(isinstance(one, str) for one in found[name])

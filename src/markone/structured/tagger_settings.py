@@ -16,6 +16,7 @@ from markone.checks import (
     Check,
     check_fields,
     check_named,
+    checked,
     number,
     one_of,
     optional,
@@ -25,6 +26,7 @@ from markone.checks import (
     whole,
 )
 from markone.errors import DataError, Setting, SettingsError
+from markone.model.settings import MOST_PARTITIONS
 from markone.structured.checking import check_patience
 from markone.structured.sentences import FORM, TAG, Sentences
 from markone.structured.spans import (
@@ -88,6 +90,7 @@ class TaggerSettings(Brief):
     seed: int = required(whole(0))
     holdout: float = required(number(least=0, below=1))
     patience: int | None = required(optional(whole(1)))
+    partitions: int = checked(1, whole(1, most=MOST_PARTITIONS))
 
     def __post_init__(self) -> None:
         check_fields(self)

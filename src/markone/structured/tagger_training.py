@@ -14,10 +14,12 @@ from markone import _core
 from markone.data.spill import Spill
 from markone.errors import DataError
 from markone.learning.run_options import RunOptions
+from markone.learning.states import need
 from markone.learning.trainable import Arrays, PassTotals
 from markone.model.history import History
 from markone.storage.saved import Saved
 from markone.structured.corpus_store import held_sentences
+from markone.structured.partitions import Partitions, totals_of
 from markone.structured.sentence_training import (
     SentenceTraining,
     arrays_of,
@@ -51,7 +53,7 @@ def train_tagger(
         raise DataError(f"there is no training data: none of {sentences.words:,} words has a tag in {column!r}")
     repairs = repairs_for(sentences, settings, strict)
     kept = kept_model(make.load, settings, options)
-    tagger = run_of(TaggerTraining(make, sentences, settings, spill), kept).train(options)
+    tagger = run_of(TaggerTraining(make, sentences, settings, spill, options.threads), kept).train(options)
     tagger.repairs = repairs
     return tagger
 
@@ -61,7 +63,14 @@ class TaggerTraining(SentenceTraining["Tagger"]):
 
     stays_resumable = True
 
-    def __init__(self, make: type[Tagger], sentences: Sentences, settings: TaggerSettings, spill: Spill) -> None:
+    def __init__(
+        self,
+        make: type[Tagger],
+        sentences: Sentences,
+        settings: TaggerSettings,
+        spill: Spill,
+        threads: int = 1,
+    ) -> None:
         self.make = make
         self.settings = settings
         self.templates = settings.seen()
@@ -92,6 +101,9 @@ class TaggerTraining(SentenceTraining["Tagger"]):
             C=1.0 if settings.C is None else float(settings.C),
             folds=FOLDS if looks_up else 0,
         )
+        self.partitions: Partitions | None = None
+        if settings.partitions > 1:
+            self.partitions = Partitions(self.learner, self.rows, settings.partitions, settings.seed, threads)
         self.words = self.learner.words()
         counts = np.bincount(self.held_labels[self.held_labels >= 0] if len(held_out) else self.labels)
         total = len(self.held_labels) if len(held_out) else len(self.labels)
@@ -101,8 +113,10 @@ class TaggerTraining(SentenceTraining["Tagger"]):
         return replace(super().new_history(), majority=self.majority)
 
     def learn(self, some: NDArray[np.int64], epoch: int, first: int, seed: int) -> PassTotals:
-        tally = self.learner.learn(some)
-        return PassTotals(tally.sentences, tally.mistakes, tally.updates, tally.loss, weight=tally.sentences)
+        return totals_of(self.learner.learn(some))
+
+    def learn_pass(self, epoch: int, skip: int) -> Iterator[PassTotals]:
+        return super().learn_pass(epoch, skip) if self.partitions is None else self.partitions.learn_pass(epoch)
 
     def accuracies(self) -> tuple[float | None, float | None]:
         """The share of held-out words with the right tag, by the last and the averaged weights."""
@@ -137,6 +151,7 @@ class TaggerTraining(SentenceTraining["Tagger"]):
         return pack_state(self.learner.get_state())
 
     def set_state(self, state: Arrays, passes: int, visits: int) -> None:
+        need(visits == 0 or self.partitions is None, "it was saved within a pass of partitions")
         set_state(self.learner, state, passes * self.rows + visits)
 
     def digest(self) -> str:

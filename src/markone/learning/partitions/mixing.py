@@ -175,13 +175,18 @@ def mixed_pass(
     try:
         while not engine.wait(tasks, LOOK):
             yield Counted(0, 0, 0.0, 0.0), 0
-        each: list[PartOfPass] = engine.gather([engine.submit(summary, task) for task in tasks])
+        near = engine.in_process
+        each: list[PartOfPass] = engine.gather(tasks if near else [engine.submit(summary, task) for task in tasks])
         learned = [i for i, one in enumerate(each) if one.visits > 0]
         if learned:
             shares = shares_of([each[i] for i in learned], weights.base.settings)
             scale = mixed_scale([each[i].scale for i in learned], shares)
-            leaves = [engine.submit(share_of, tasks[i], share, scale) for i, share in zip(learned, shares, strict=True)]
-            sets = halves(engine, leaves) if engine.in_process else [reduce_in_tree(engine, merge, leaves)]
+            each_share = [*zip(learned, shares, strict=True)]
+            if near:
+                leaves = [engine.put(share_of(each[i], share, scale)) for i, share in each_share]
+            else:
+                leaves = [engine.submit(share_of, tasks[i], share, scale) for i, share in each_share]
+            sets = halves(engine, leaves) if near else [reduce_in_tree(engine, merge, leaves)]
             used += [*leaves, *sets]
             changes, *rest = engine.gather(sets)
             clocks = (scale, total(each, "clock"), total(each, "time"))
