@@ -182,8 +182,8 @@ def are_amounts(distinct: list[str], written: bool, comma: bool) -> bool:
 
 
 def are_fractions(distinct: list[str]) -> bool:
-    """Whether strings of data in memory are numbers rather than codes: some have a decimal point. pandas leaves a column
-    of a file as strings if one of them is blank."""
+    """Whether strings of data in memory are numbers rather than codes: some have a decimal point. pandas leaves a
+    column of a file as strings if one of them is blank."""
     filled = [value for value in distinct if value.strip()]
     return any("." in value for value in filled) and kinds.are_numbers(filled)
 
