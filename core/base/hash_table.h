@@ -84,6 +84,14 @@ class multiplied_spread : public power_of_two {
     unsigned shift = 0;
 };
 
+// The same for slots of which `in_line` fill a line of the cache. A search starts at the beginning of a line, whose
+// slots are filled in their order, and rarely leaves it, so one read from memory is enough.
+template <std::size_t in_line>
+class line_spread : public multiplied_spread {
+  public:
+    std::size_t start(std::uint64_t key) const { return multiplied_spread::start(key) & ~(in_line - 1); }
+};
+
 // For keys that are hashes, in large tables: any capacity is possible, and 7 of 10 slots are used. The factor is 1, so
 // a table is the same in each process, unless too many keys collide. Then build_table chooses a random factor.
 class scaled_spread {

@@ -73,6 +73,7 @@ TEST(keys_are_numbered_as_they_come) {
     check_numbers_of_keys<std::uint64_t, seeded_spread>(20000, 1);
     check_numbers_of_keys<std::uint32_t, seeded_spread>(20000, 2);
     check_numbers_of_keys<std::uint64_t, multiplied_spread>(20000, 3);
+    check_numbers_of_keys<std::uint64_t, line_spread<4>>(20000, 4);
     check_numbers_of_keys<std::uint64_t, scaled_spread>(20000, 4);
 }
 

@@ -7,6 +7,7 @@
 #include "text/text_scorer.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -14,6 +15,10 @@
 #include <span>
 #include <string_view>
 #include <vector>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 #include "base/hash_table.h"
 #include "base/portable.h"
@@ -35,12 +40,65 @@ T* with_room(std::vector<T>& some, std::size_t count) {
     return some.data();
 }
 
-// The slot for which `same` holds, or the free slot that ends the search. The processor cannot predict which of both it
-// is, so there is one branch for both.
+// Which slots of a line end a search, as bits: those for which `same` holds, and the last one if it is free. The
+// processor cannot predict which it is, so all are compared, without a branch.
+template <class Same>
+MARKONE_INLINE unsigned ends_of_search(const scoring_slot* line, Same same) {
+    unsigned ends = static_cast<unsigned>(line[in_line - 1].is_free()) << (in_line - 1);
+    for (unsigned i = 0; i < in_line; ++i) ends |= static_cast<unsigned>(same(line[i])) << i;
+    return ends;
+}
+
+// The same for a key: the slots that have it or are free.
+MARKONE_INLINE unsigned ends_of_search(const scoring_slot* line, std::uint64_t key) {
+    static_assert(in_line == 4 && sizeof(scoring_slot) == 16 && offsetof(scoring_slot, key) == 0);
+#if defined(__AVX2__)
+    const auto* const from = reinterpret_cast<const __m256i*>(line);
+    const __m256i keys = _mm256_permute4x64_epi64(
+        _mm256_unpacklo_epi64(_mm256_loadu_si256(from), _mm256_loadu_si256(from + 1)), _MM_SHUFFLE(3, 1, 2, 0));
+    const __m256i same = _mm256_cmpeq_epi64(keys, _mm256_set1_epi64x(static_cast<long long>(key)));
+    const __m256i none = _mm256_cmpeq_epi64(keys, _mm256_setzero_si256());
+    return static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_or_si256(same, none))));
+#else
+    return ends_of_search(line, [&](const scoring_slot& one) { return one.key == key || one.is_free(); });
+#endif
+}
+
+// The slot of a key, or for which a condition holds; else a free slot of the line that ends the search.
+template <class Wanted>
+MARKONE_INLINE std::size_t search(const scoring_table& in, std::size_t at, Wanted wanted) {
+    unsigned ends = ends_of_search(&in[at], wanted);
+    while (ends == 0) {
+        at = in.spread().after(at + in_line - 1);
+        ends = ends_of_search(&in[at], wanted);
+    }
+    return at + static_cast<std::size_t>(std::countr_zero(ends));
+}
+
+// The same in a table whose slots do not fill lines.
 template <class Slots, class Same>
 MARKONE_INLINE std::size_t search(const Slots& in, std::size_t at, Same same) {
     while (!(static_cast<unsigned>(in[at].is_free()) | static_cast<unsigned>(same(in[at])))) at = in.spread().after(at);
     return at;
+}
+
+// Searches for up to `at_once` keys, whose lines have been prefetched. A search that leaves its line, as few do, goes
+// on when all others have ended and its next line has come.
+MARKONE_INLINE void search(const scoring_table& in, std::span<std::uint32_t> at, const std::uint64_t* keys) {
+    std::array<std::uint32_t, at_once + 1> left;  // one more, because there is no branch for keys that are found
+    std::size_t unfinished = 0;
+    const auto spread = in.spread();
+    for (std::size_t k = 0; k < at.size(); ++k) {
+        const unsigned ends = ends_of_search(&in[at[k]], keys[k]);
+        const std::size_t found = at[k] + static_cast<std::size_t>(std::countr_zero(ends)),
+                          next = spread.after(at[k] + in_line - 1);
+        at[k] = static_cast<std::uint32_t>(ends != 0 ? found : next);
+        prefetch(&in[at[k]]);
+        left[unfinished] = static_cast<std::uint32_t>(k);
+        unfinished += ends == 0;
+    }
+    for (const std::uint32_t k : std::span(left).first(unfinished))
+        at[k] = static_cast<std::uint32_t>(search(in, at[k], keys[k]));
 }
 
 // The occurrences of features in a text, for one part of the map. Slots of different tables have different numbers.
@@ -59,37 +117,54 @@ class occurrence_list {
 
     // Adds each feature to the row once, with its count, in the order of their first occurrences; returns the size of
     // the row. Again, no branch depends on whether a feature is repeated.
-    std::size_t count(scoring_buffers& with, std::size_t row) const {
-        constexpr std::size_t smallest = 64;
+    std::size_t count(scoring_buffers& with, std::size_t row, bool with_counts) const {
         check_numbers(row + size, "too many values", npos / 8);
-        const std::size_t capacity = std::max(smallest, std::bit_ceil(3 * size));
-        constexpr std::uint64_t none = ~std::uint64_t{0};
-        if (with.seen.size() < capacity) with.seen.assign(capacity, none);
-        std::uint64_t* const seen = with.seen.data();
-        const auto mask = static_cast<std::uint32_t>(capacity - 1);
-        const unsigned shift = 32 - static_cast<unsigned>(std::countr_zero(capacity));
-        std::uint32_t* const touched = with_room(with.touched, size + 1);
-        scored_ngram* const to = with_room(with.row, row + size + 1);
-        std::uint32_t* const counts = with_room(with.counts, row + size + 1);
-        const auto begin = static_cast<std::uint32_t>(row);
-        std::uint32_t next = begin;
-        for (std::size_t i = 0; i < size; ++i) {
-            const std::uint32_t slot = slots[i];
-            std::uint32_t at = slot * 0x9e3779b1u >> shift;
-            while ((seen[at] != none) & (seen[at] >> 32 != slot)) at = (at + 1) & mask;
-            const std::uint32_t again = 0u - static_cast<std::uint32_t>(seen[at] >> 32 == slot);  // all bits
-            const std::uint32_t position = next ^ ((next ^ static_cast<std::uint32_t>(seen[at])) & again);
-            seen[at] = std::uint64_t{slot} << 32 | position;
-            touched[next - begin] = at;
-            to[position] = found[i];
-            counts[position] = (counts[position] & again) + 1;
-            next += 1 + again;
-        }
-        for (std::uint32_t i = 0; i < next - begin; ++i) seen[touched[i]] = none;
-        return next;
+        return with_counts ? count_as<true>(with, row) : count_as<false>(with, row);
     }
 
   private:
+    // Whether something seen in this text is not this slot. Both conditions are in the highest bit, because a compiler
+    // would make two branches of them, and only the whole can be predicted.
+    MARKONE_INLINE static bool is_of_another(std::uint64_t seen, std::uint32_t slot, std::uint32_t first_mark) {
+        const std::uint64_t is_slot = (seen >> 32 ^ slot) - 1;
+        const std::uint64_t is_old = static_cast<std::uint32_t>(seen) - std::uint64_t{first_mark};
+        return (is_slot | is_old) >> 63 == 0;
+    }
+
+    template <bool with_counts>
+    std::size_t count_as(scoring_buffers& with, std::size_t row) const {
+        constexpr std::size_t smallest = 64;
+        const std::size_t occurrences = size, capacity = std::max(smallest, std::bit_ceil(4 * occurrences));
+        const bool is_new = with.seen.size() < capacity || npos - with.next_mark <= occurrences;
+        if (is_new) {
+            with.seen.assign(std::max(with.seen.size(), capacity), 0);
+            with.next_mark = 1;
+        }
+        std::uint64_t* const seen = with.seen.data();
+        const std::uint32_t mask = static_cast<std::uint32_t>(capacity - 1), first_mark = with.next_mark;
+        const unsigned shift = 32 - static_cast<unsigned>(std::countr_zero(capacity));
+        scored_ngram* const to = with_room(with.row, row + occurrences + 1) + row;
+        std::uint32_t* const counts = with_room(with.counts, row + occurrences + 1) + row;
+        const std::uint32_t* const from_slots = slots;
+        const scored_ngram* const from = found;
+        std::uint32_t next = 0;
+        for (std::size_t i = 0; i < occurrences; ++i) {
+            const std::uint32_t slot = from_slots[i];
+            std::uint32_t at = slot * 0x9e3779b1u >> shift;
+            while (is_of_another(seen[at], slot, first_mark)) at = (at + 1) & mask;
+            // The mark of a slot is its position in the row, from that of the first.
+            const std::uint32_t mark = static_cast<std::uint32_t>(seen[at]);
+            const bool again = mark >= first_mark;
+            const std::uint32_t position = with_counts && again ? mark - first_mark : next;
+            seen[at] = std::uint64_t{slot} << 32 | (position + first_mark);
+            to[position] = from[i];
+            if constexpr (with_counts) counts[position] = (again ? counts[position] : 0) + 1;
+            next += !again;
+        }
+        with.next_mark = first_mark + next + 1;  // a repeated slot may have the mark after the last
+        return row + next;
+    }
+
     std::uint32_t* slots;
     scored_ngram* found;
     std::size_t size = 0;
@@ -102,7 +177,8 @@ std::size_t find_words(const exact_tables& in, token_stream& tokens, std::string
     std::size_t count = 0, long_count = 0, room = std::min({with.keys.size(), with.starts.size(), with.rests.size()});
     std::uint64_t *keys = with.keys.data(), *rests = with.rests.data();
     std::uint32_t* starts = with.starts.data();
-    const auto short_spread = in.short_words.spread(), long_spread = in.long_words.spread();
+    const auto short_spread = in.short_words.spread();
+    const auto long_spread = in.long_words.spread();
     const std::uint32_t first_long = in.first_long();
     tokens(text, [&](std::string_view token) {
         if (count == room) {
@@ -132,7 +208,7 @@ std::size_t find_words(const exact_tables& in, token_stream& tokens, std::string
 }
 
 std::size_t add_features(const exact_tables& in, token_stream& tokens, std::string_view text, scoring_buffers& with,
-                         std::size_t row) {
+                         std::size_t row, bool with_counts) {
     constexpr std::uint32_t of_grams = 0x80000000;  // so that the slots of all tables have different numbers
     const std::size_t count = find_words(in, tokens, text, with);
     const std::size_t longest = std::min(in.how.longest, count);
@@ -146,7 +222,7 @@ std::size_t add_features(const exact_tables& in, token_stream& tokens, std::stri
         std::uint32_t id = starts[i];
         bool known = id != npos;
         if (id < first_long) {
-            const std::size_t at = search(in.short_words, id, in.short_words.same_key(keys[i]));
+            const std::size_t at = search(in.short_words, id, keys[i]);
             known = !in.short_words[at].is_free();
             id = static_cast<std::uint32_t>(at);
         } else if (id < first_huge) {
@@ -178,21 +254,21 @@ std::size_t add_features(const exact_tables& in, token_stream& tokens, std::stri
                 living += lives;
                 current[i] = npos;
             }
+            search(in.grams, std::span(starts, living), keys);
             for (std::size_t k = 0; k < living; ++k) {
-                const std::size_t at = search(in.grams, starts[k], in.grams.same_key(keys[k]));
-                const scoring_slot& one = in.grams[at];
-                current[alive[k]] = one.is_free() ? npos : static_cast<std::uint32_t>(at);
-                if (length >= in.how.shortest) found.add(static_cast<std::uint32_t>(at) | of_grams, one.is);
+                const scoring_slot& one = in.grams[starts[k]];
+                current[alive[k]] = one.is_free() ? npos : starts[k];
+                if (length >= in.how.shortest) found.add(starts[k] | of_grams, one.is);
             }
         }
     }
-    return found.count(with, row);
+    return found.count(with, row, with_counts);
 }
 
 // ---- places of hashes
 
 std::size_t add_features(const place_tables& in, token_stream& tokens, std::string_view text, scoring_buffers& with,
-                         std::size_t row) {
+                         std::size_t row, bool with_counts) {
     std::size_t count = 0, room = with.keys.size();
     std::uint64_t* hashes = with.keys.data();
     tokens(text, [&](std::string_view token) {
@@ -220,14 +296,15 @@ std::size_t add_features(const place_tables& in, token_stream& tokens, std::stri
             if (length < in.how.shortest) continue;
             for (std::size_t i = begin; i < end; ++i) {
                 const std::uint32_t place = in.hashing.place(joined[i]);
-                const std::size_t at = in.named.search(
-                    starts[i - begin], [&](const scoring_slot& one) { return place_tables::place_in(one) == place; });
+                const std::size_t at = search(in.named, starts[i - begin], [&](const scoring_slot& one) {
+                    return place_tables::place_in(one) == place;
+                });
                 const scoring_slot& one = in.named[at];
                 if (place_tables::knows(one, joined[i])) found.add(static_cast<std::uint32_t>(at), one.is);
             }
         }
     }
-    return found.count(with, row);
+    return found.count(with, row, with_counts);
 }
 
 // ---- the row
@@ -257,7 +334,8 @@ void score_texts(const text_scorer& by, scoring_buffers& with, text_columns colu
             const std::size_t begin = size;
             size = std::visit(
                 [&](const auto& in) {
-                    return add_features(in, with.streams[p], columns[part.column][text], with, size);
+                    return add_features(in, with.streams[p], columns[part.column][text], with, size,
+                                        part.value != counted_as::binary);
                 },
                 part.tables);
             float* const values = with_room(with.values, size);

@@ -45,6 +45,10 @@ struct scoring_slot {
     bool is_free() const { return key == 0; }
 };
 
+// The slots of a line of the cache.
+constexpr std::size_t in_line = 64 / sizeof(scoring_slot);
+using scoring_table = hash_table<scoring_slot, line_spread<in_line>>;
+
 // Thrown for n-grams that these tables cannot have: too many, or with factors that are too large.
 struct not_covered : std::length_error {
     using std::length_error::length_error;
@@ -135,11 +139,10 @@ class exact_tables {
                long_words.capacity() * sizeof(long_slot) + places.size() * sizeof(place) + letters.size();
     }
 
-    using slots = hash_table<scoring_slot, multiplied_spread>;
-    slots short_words;                                    // of up to 8 bytes
+    scoring_table short_words;                            // of up to 8 bytes
     hash_table<long_slot, multiplied_spread> long_words;  // of up to 16 bytes
-    slots huge_words;                                     // by their hashes
-    slots grams;
+    scoring_table huge_words;                             // by their hashes
+    scoring_table grams;
 
     // A word is known by the number of its slot: first those of the short words, then of the long ones, then the
     // others.
@@ -275,7 +278,7 @@ class place_tables {
         return one.key >> 63 != 0 || static_cast<std::uint32_t>(one.key) == ngram_hashing::tag(hash);
     }
 
-    hash_table<scoring_slot, multiplied_spread> named;
+    scoring_table named;
 
   private:
     std::size_t search(std::uint32_t place) const {
@@ -336,8 +339,8 @@ struct scoring_buffers {
     // The features that were found, one for each occurrence, and their slots.
     std::vector<std::uint32_t> found_at;
     std::vector<scored_ngram> found;
-    std::vector<std::uint64_t> seen;  // an open hash table: a slot, and its position in the row
-    std::vector<std::uint32_t> touched;
+    std::vector<std::uint64_t> seen;  // an open hash table: a slot, and its mark
+    std::uint32_t next_mark = 1;      // all marks below belong to texts before
     // The row.
     std::vector<scored_ngram> row;
     std::vector<std::uint32_t> counts, features;

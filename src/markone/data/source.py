@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from markone.brief import Brief, one_line
 from markone.data.amounts import NumberKind
 from markone.data.dates import DateKind
-from markone.data.overview import Look, Overview
 from markone.data.sets import SetKind
 from markone.errors import DataError, Setting, Words, did_you_mean
-from markone.reporting.shown import fragment_of
 
 if TYPE_CHECKING:
     from markone.data.files import File
+    from markone.data.overview import Overview
 
 Kind = Literal["numeric", "boolean", "categorical", "text", "image", "rows"] | NumberKind | DateKind | SetKind
 """The kind of a column. A column of kind `rows` contains features already: a matrix whose columns have names."""
@@ -215,6 +214,8 @@ class Source(ABC):
 
     def overview(self) -> Overview:
         """The columns and their kinds."""
+        from markone.data.overview import Look, Overview
+
         looks = [Look(column.name, column.kind) for column in self.columns]
         if self.target is not None:
             looks.append(Look(self.target, "target"))
@@ -225,6 +226,8 @@ class Source(ABC):
         return str(self.overview())
 
     def _repr_html_(self) -> str:
+        from markone.reporting.shown import fragment_of
+
         return fragment_of(self.overview().parts())
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,12 @@ from markone.data import kinds
 from markone.data.guesses import Guess, guess, plain_kind
 from markone.data.labels import Labels, canonical, in_fixed_order, labels_in, plain
 from markone.data.options import ALL, Options
-from markone.data.overview import Look, Overview
 from markone.data.sets import SET_KINDS, items_in
 from markone.data.source import UNLABELLED, BadLines, Batch, Column, Label, Source, missing_column
 from markone.errors import DataError, Setting, SettingsError, Words, did_you_mean
+
+if TYPE_CHECKING:
+    from markone.data.overview import Overview
 
 SAMPLE_ROWS = 5000
 BATCH_ROWS = 4096
@@ -150,6 +152,8 @@ class TableSource(Source):
             raise SettingsError("importance", f"must not be the target column, {name!r}")
         array = self.sampled[name]
         if array.null_count < len(array) and plain_kind(array, self.table.written) != "numeric":
+            from markone.data.overview import Look
+
             raise DataError(f"the importance {name!r} must be a column of numbers: {Look.of(name, '', array).examples}")
 
     def choose_columns(self) -> Iterator[Column]:
@@ -359,6 +363,8 @@ class TableSource(Source):
     # ---- what a user sees
 
     def overview(self) -> Overview:
+        from markone.data.overview import Look, Overview
+
         looks = [Look.of(column.name, column.kind, self.sampled[column.name]) for column in self.columns]
         if self.label_kind is not None and self.target is not None:
             looks.append(Look.of(self.target, "target", self.sampled[self.target]))

@@ -21,7 +21,6 @@ from markone.features.conjunctions import Conjunctions
 from markone.features.curves import Curves
 from markone.features.derived import made_columns, with_derived
 from markone.features.documents import Documents
-from markone.features.emails import Emails, check_columns
 from markone.features.event_kinds import Event, Group
 from markone.features.event_kinds import joined as joined_groups
 from markone.features.examples import batches_of, is_one
@@ -36,7 +35,6 @@ from markone.features.sets import Sets
 from markone.features.spec import AUTO, BEFORE, Features, Function, Text
 from markone.parallel import in_order
 from markone.reporting.grids import Grid
-from markone.reporting.shown import fragment_of
 from markone.storage.saved import Contents, Saved, damaged, joined
 
 BIAS = "BIAS"
@@ -74,6 +72,8 @@ class FeatureMap(Brief, Part):
 
     def _repr_html_(self) -> str:
         rows = [[column.name, str(column.kind)] for column in self.columns]
+        from markone.reporting.shown import fragment_of
+
         return fragment_of([f"Features: {self.in_brief()}", Grid([["column", "kind"]], rows, words=(0, 1))])
 
     def fit(self, source: Source, threads: int = 1) -> FeatureMap:
@@ -355,6 +355,8 @@ def parts_of(spec: Features, columns: tuple[Column, ...]) -> list[Part]:
         elif column.kind == "set":
             parts.append(Sets(column, how))
     if spec.email:
+        from markone.features.emails import Emails
+
         parts.append(Emails(columns))
     if spec.functions:
         parts.append(Functions(spec.functions, columns))
@@ -406,6 +408,8 @@ def check_spec(spec: Features, columns: tuple[Column, ...]) -> None:
             "{'x1': ..., 'x2': ...}",
         )
     if spec.email:
+        from markone.features.emails import check_columns
+
         check_columns(columns)
     names = [column.name for column in made]
     for text in (column.name for column in made if column.kind == "text"):

@@ -27,7 +27,6 @@ from markone.checks import (
 from markone.data.source import Column
 from markone.errors import DataError, SettingsError, did_you_mean
 from markone.features.derived import made_columns
-from markone.reporting import html
 
 LONGEST_NGRAM = 5
 SUBWORDS = (2, 5)
@@ -447,6 +446,8 @@ class Features(Brief):
         return as_toml(self.as_dict())
 
     def _repr_html_(self) -> str:
+        from markone.reporting import html
+
         changed = str(self)
         return html.fragment([html.preformatted(changed) if changed else html.paragraph("Features: the defaults")])
 

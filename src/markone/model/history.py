@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from markone.brief import Brief
 from markone.model.bounds import Bounds
-from markone.reporting.charts import Chart, Line
 from markone.reporting.grids import Grid, counted, plain_number
 from markone.reporting.shown import Content, Shown
+
+if TYPE_CHECKING:
+    from markone.reporting.charts import Chart
 
 PASSES_SHOWN = 20
 
@@ -130,6 +132,8 @@ class History(Shown):
 
     def charts(self) -> Iterator[Chart]:
         """Draw what changes from pass to pass: the held-out accuracy, and the share of mistakes or the loss."""
+        from markone.reporting.charts import Chart, Line
+
         epochs = [one.epoch for one in self]
         if len(epochs) < 2:
             return

@@ -19,38 +19,36 @@ from markone.data.source import UNLABELLED, Batch, Label, Source
 from markone.errors import DataError, Setting, SettingsError, did_you_mean
 from markone.features.examples import completed, is_one, opened
 from markone.features.map import BIAS, FeatureMap
-from markone.features.named import Kinds
 from markone.features.spec import Function
 from markone.model.calibrator import Calibrator
 from markone.model.counts import Counts
 from markone.model.decisions import ABSTAINED, Abstention, Threshold
 from markone.model.evaluation import EvaluationTally, log_probabilities, of_each_class
-from markone.model.explaining import Explanation, Explanations, check_top, explain_examples
 from markone.model.file import making, parts_of, to_saved
-from markone.model.given_models import parts_of_tables, parts_of_weights
-from markone.model.given_weights import WeightsByName
 from markone.model.history import History
-from markone.model.losses import Losses, LossTally
 from markone.model.margins import functional_margins
-from markone.model.number_evaluation import NumberEvaluation, evaluate_numbers
 from markone.model.rules import Rule
-from markone.model.running import RunningTotals, check_running, explain_running
 from markone.model.scorer import LinearScorer, Scorer
 from markone.model.settings import Likelihood, Settings, Tie, TrainSettings
-from markone.model.several_evaluation import SeveralTally
 from markone.model.several_labels import SeveralLabels, against
 from markone.model.text_scoring import TextScoring
-from markone.model.worst_errors import WorstError, worst_errors
 from markone.parallel import count_threads, in_order
 from markone.reporting.grids import counted
-from markone.reporting.shown import fragment_of
 from markone.storage.container import PICKLED, Path, digest_of, from_bytes, read_file, to_bytes, write_file
 from markone.storage.saved import Saved
 
 if TYPE_CHECKING:
     from markone.exporting.options import Dialect
     from markone.exporting.targets import Exported, To
+    from markone.features.named import Kinds
     from markone.model.card import Card
+    from markone.model.explaining import Explanation, Explanations
+    from markone.model.given_weights import WeightsByName
+    from markone.model.losses import Losses
+    from markone.model.number_evaluation import NumberEvaluation
+    from markone.model.running import RunningTotals
+    from markone.model.several_evaluation import SeveralTally
+    from markone.model.worst_errors import WorstError
 
 OneExample: TypeAlias = "str | Mapping[str, str | float | None]"
 """The types of single examples that an editor recognises. Images and rows of frames are others."""
@@ -162,6 +160,8 @@ class Model(Brief):
         money        1       2       +2
         sum                          +3
         """
+        from markone.model.given_models import parts_of_weights
+
         parts = parts_of_weights(
             weights,
             classes=classes,
@@ -217,6 +217,8 @@ class Model(Brief):
         >>> model.probabilities("free").round(2).tolist()
         [0.2, 0.8]
         """
+        from markone.model.given_models import parts_of_tables
+
         parts = parts_of_tables(
             words,
             priors=priors,
@@ -297,6 +299,7 @@ class Model(Brief):
 
     def _repr_html_(self) -> str:
         from markone.model.card import overview
+        from markone.reporting.shown import fragment_of
 
         return fragment_of([*overview(self), *self.history.charts()])
 
@@ -458,12 +461,17 @@ class Model(Brief):
         BIAS          1       0   0.0000
         sum                      +0.8944
         """
+        from markone.model.explaining import Explanations, check_top, explain_examples
+
         top = check_top(top)
+        explained: Callable[..., Iterator[Any]] = explain_examples
         if running:
+            from markone.model.running import check_running, explain_running
+
             check_running(self, example)
+            explained = explain_running
         if example is None:
             return self.scorer.explain(self, top)
-        explained = explain_running if running else explain_examples
         if self._is_one(example):
             return next(explained(self, example, top))
         return Explanations(lambda: explained(self, example, top))
@@ -565,6 +573,8 @@ class Model(Brief):
 
     def tally(self) -> EvaluationTally | SeveralTally:
         if self.several is not None:
+            from markone.model.several_evaluation import SeveralTally
+
             return SeveralTally(self.classes, self.several.log_of_both if self.has_probabilities else None)
         tally = EvaluationTally(self.classes, self.log_probabilities if self.has_probabilities else None)
         tally.threshold, tally.abstention = self.threshold, self.abstention
@@ -582,6 +592,8 @@ class Model(Brief):
 
     def of_numbers(self, numbers: NDArray[np.float64], found: NDArray[np.float64]) -> NumberEvaluation:
         """Return the evaluation of predicted numbers."""
+        from markone.model.number_evaluation import evaluate_numbers
+
         return evaluate_numbers(numbers, found, self.settings)
 
     def errors(
@@ -606,6 +618,9 @@ class Model(Brief):
         >>> model.errors(["free tea", "see me"], target=["spam", "spam"])
         [<WorstError: row 2 is 'spam', and not 'ham'>]
         """
+        from markone.model.explaining import check_top
+        from markone.model.worst_errors import worst_errors
+
         self.need_one_label("errors of classes")
         most = check_named("most", whole(1), most)
         return worst_errors(self, self.labelled(examples, target), most, check_top(top), threads)
@@ -623,6 +638,8 @@ class Model(Brief):
         >>> model.losses(["free tea", "see me"], target=["spam", "ham"]).zero_one
         0.0
         """
+        from markone.model.losses import LossTally
+
         self.need_one_label("losses of classes")
         source = self.labelled(examples, target)
         number = self.label_numbers(source)

@@ -19,12 +19,12 @@ from markone.features.event_kinds import numbers_of
 from markone.features.map import FeatureMap
 from markone.model.events import Events, Floats
 from markone.model.named_numbers import FeatureNames, NamedNumbers
-from markone.model.odds import OddsExplanation, explain_odds
 from markone.model.scorer import Contributions, need
 from markone.storage.saved import Saved
 
 if TYPE_CHECKING:
     from markone.model.model import Model
+    from markone.model.odds import OddsExplanation
 
 USUAL_OF_VARIANCE = 1e-9
 LOWEST_DENSITY = -1e290
@@ -238,6 +238,8 @@ class NaiveBayes:
         return weights, products, np.delete(densities, places, axis=0).sum(axis=0)
 
     def explain(self, model: Model, top: int) -> OddsExplanation:
+        from markone.model.odds import explain_odds
+
         return explain_odds(model, self, top)
 
     def named_numbers(self, features: FeatureMap, labels: list[str]) -> list[NamedNumbers]:

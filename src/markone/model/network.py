@@ -21,11 +21,11 @@ from markone.features.map import BIAS, FeatureMap
 from markone.model.named_numbers import FeatureNames, NamedNumbers, outputs_of
 from markone.model.scorer import Contributions, need
 from markone.model.settings import MOST_LAYERS, WIDEST_LAYER
-from markone.reporting.shown import Shown
 from markone.storage.saved import Saved
 
 if TYPE_CHECKING:
     from markone.model.model import Model
+    from markone.reporting.shown import Shown
 
 Floats = NDArray[np.float32]
 

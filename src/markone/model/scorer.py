@@ -11,13 +11,13 @@ from markone import _core
 from markone.data.blocks import Rows
 from markone.errors import DataError
 from markone.features.map import BIAS, FeatureMap
-from markone.model.explaining import ModelExplanation, explain_weights
 from markone.model.named_numbers import FeatureNames, NamedNumbers, outputs_of
-from markone.reporting.shown import Shown
 from markone.storage.saved import Saved
 
 if TYPE_CHECKING:
+    from markone.model.explaining import ModelExplanation
     from markone.model.model import Model
+    from markone.reporting.shown import Shown
 
 
 class Contributions(NamedTuple):
@@ -120,6 +120,8 @@ class LinearScorer:
         return Contributions(weights, products, bias, sums)
 
     def explain(self, model: Model, top: int) -> ModelExplanation:
+        from markone.model.explaining import explain_weights
+
         return explain_weights(model, self.weights, top)
 
     def named_numbers(self, features: FeatureMap, labels: list[str]) -> list[NamedNumbers]:

@@ -8,17 +8,17 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from markone.brief import Brief
-from markone.reporting import html
-from markone.reporting.charts import Chart
 from markone.reporting.grids import SCREEN, Facts, Grid, visible
-from markone.reporting.marking import MarkedText
-from markone.reporting.svg import Drawing
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.text import Text
 
-Content: TypeAlias = str | Grid | Facts | Chart | Drawing | list[MarkedText]
+    from markone.reporting.charts import Chart
+    from markone.reporting.marking import MarkedText
+    from markone.reporting.svg import Drawing
+
+Content: TypeAlias = "str | Grid | Facts | Chart | Drawing | list[MarkedText]"
 """A sentence, a table, a chart, a drawing, or texts with marks. An empty sentence is an empty line of plain text."""
 
 
@@ -45,6 +45,8 @@ class Shown(Brief):
 
     def html(self) -> str:
         """Return a complete page, which can be saved and opened in a browser."""
+        from markone.reporting import html
+
         return html.page(in_words(type(self).__name__), self._repr_html_())
 
     def _repr_html_(self) -> str:
@@ -58,6 +60,8 @@ class Shown(Brief):
 
 def fragment_of(contents: Iterable[Content]) -> str:
     """Return what a notebook shows."""
+    from markone.reporting import html
+
     return html.fragment(line for part in contents for line in as_html(part))
 
 
@@ -75,6 +79,10 @@ def as_plain(part: str | Grid | Facts | Chart | Drawing) -> str:
 
 
 def as_html(part: Content) -> Iterator[str]:
+    from markone.reporting import html
+    from markone.reporting.charts import Chart
+    from markone.reporting.svg import Drawing
+
     if isinstance(part, str):
         yield from [html.paragraph(part)] if part else []
     elif isinstance(part, Chart | Drawing):
@@ -92,6 +100,8 @@ def as_html(part: Content) -> Iterator[str]:
 def as_rich(part: Content, colours: bool, width: int) -> Iterator[Text]:
     """Return the lines as `Text`, because rich would look for markup in strings."""
     from rich.text import Text
+
+    from markone.reporting.charts import Chart
 
     if isinstance(part, str):
         yield Text(visible(part))
