@@ -377,3 +377,17 @@ def test_objects_within_objects_become_columns(tmp_path: Path) -> None:
     model = markone.train(rows, target="y")
     assert len(model.predict([{"by": {"name": "Ada", "at": {"age": 1}}}])) == 1
     assert model.predict({"by": {"name": "Ada", "at": {"age": 1}}}) in (0, 1)
+
+
+def test_numbers_that_pandas_has_left_as_strings_are_numbers(tmp_path):
+    """pandas reads a column with a blank field as strings. Codes have no decimal point, and remain categories."""
+    lines = [f"{i + 0.5},{1000 + i},{'ab'[i > 20]}" for i in range(40)]
+    (tmp_path / "a.csv").write_text("\n".join(["amount,zip,label", *lines, " ,1001,a"]))
+    table = pd.read_csv(tmp_path / "a.csv", dtype={"zip": str})
+    assert not pd.api.types.is_numeric_dtype(table["amount"])
+    source = markone.read(table, target="label")
+    assert {one.name: one.kind for one in source.columns} == {"amount": "numeric", "zip": "categorical"}
+    values = next(iter(source.batches())).columns["amount"].to_pylist()
+    assert values == [*(i + 0.5 for i in range(40)), None]
+    texts = markone.read({"text": ["1.5", "2.5", "three"], "label": ["a", "b", "a"]}, target="label")
+    assert [one.kind for one in texts.columns] == ["text"]

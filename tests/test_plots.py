@@ -190,7 +190,7 @@ def test_the_room_shows_its_names_and_imports_them_when_they_are_used() -> None:
     with pytest.raises(AttributeError, match="'markone.plots' has no attribute 'pie'"):
         _ = plots.pie  # type: ignore[attr-defined]
     look = "print('matplotlib' in sys.modules, 'matplotlib.pyplot' in sys.modules, 'sklearn' in sys.modules);"
-    program = f"import sys, markone.plots; {look} markone.plots.svg(markone.plots.losses_curve()); {look}"
+    program = f"import sys, markone; markone.plots; {look} markone.plots.svg(markone.plots.losses_curve()); {look}"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False False False\nTrue False False\n"
 

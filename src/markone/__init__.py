@@ -158,6 +158,8 @@ HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "plots":  # a room whose functions are not public names of the package
+        return importlib.import_module("markone.plots")
     if name not in HOMES:
         raise AttributeError(f"module 'markone' has no attribute {name!r}")
     value = getattr(importlib.import_module(HOMES[name]), name)

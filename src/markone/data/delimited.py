@@ -16,7 +16,6 @@ from markone.data.options import WHITE_SPACE, Options
 from markone.data.tables import SAMPLE_ROWS, SKIP_ADVICE, Table, TableRows, listed
 from markone.errors import DataError, NoDataError, Setting, Words
 from markone.parallel import count_threads, in_order
-from markone.reporting.grids import shortened
 
 SEPARATOR = {"csv": ",", "tsv": "\t"}
 HOW = {";": "separated by semicolons", "\t": "separated by tabs", "|": "separated by vertical bars"}
@@ -180,6 +179,8 @@ class DelimitedTable(Table):
             return ""
         if not any(self.is_like_data(name, array) for name, array in sampled.items()):
             return ""
+        from markone.reporting.grids import shortened
+
         row = listed([shortened(name, LONGEST_NAME) for name in self.names], 5)
         return (
             f"the first row, {row}, looks like an example, not like a header; if it is one, set ",

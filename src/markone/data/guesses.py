@@ -120,6 +120,8 @@ def guess_words(strings: Any, written: bool, name: str) -> Guess:
         return Guess("boolean", f"only {' and '.join(map(repr, sorted(distinct)[:4]))}")
     if written and kinds.are_numbers(distinct):
         return guess_written(encoded.indices.to_numpy(), distinct, name)
+    if not written and are_fractions(distinct):
+        return Guess("numeric", "numbers in strings, some with a decimal point")
     first = distinct[0]
     if DIGITS.search(first):
         found = guess_date(distinct)
@@ -178,6 +180,13 @@ def are_amounts(distinct: list[str], written: bool, comma: bool) -> bool:
             return False
         plain = plain and kinds.NUMBER.fullmatch(value) is not None
     return written or not plain
+
+
+def are_fractions(distinct: list[str]) -> bool:
+    """Whether strings of data in memory are numbers rather than codes: some have a decimal point. pandas leaves a
+    column of a file as strings if one of them is blank."""
+    filled = [value for value in distinct if value.strip()]
+    return any("." in value for value in filled) and kinds.are_numbers(filled)
 
 
 def odd_one(distinct: list[str]) -> str:

@@ -158,7 +158,7 @@ def as_kind(array: Any, kind: str) -> tuple[Any, NDArray[np.bool_] | None]:
         if pa.types.is_boolean(has):
             array = array.cast(pa.uint8())
         if is_words(has):
-            return by_value(array, number if kind == "numeric" else number_with_comma, pa.float64())
+            return by_value(without_blanks(array), number if kind == "numeric" else number_with_comma, pa.float64())
         return finite(array.cast(pa.float64(), safe=False))
     array = without_nan(array)
     if kind == "boolean":
@@ -209,6 +209,15 @@ def without_nan(array: Any) -> Any:
     values = array.to_numpy(zero_copy_only=False)
     missing = np.isnan(values)
     return array if missing.sum() == array.null_count else pa.array(values, array.type, mask=missing)
+
+
+def without_blanks(array: Any) -> Any:
+    """The strings, with those of white space alone as missing values, which they are in a column of numbers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    blank = pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(array)), 0)
+    return pc.if_else(blank, pa.scalar(None, array.type), array) if pc.any(blank).as_py() else array
 
 
 def by_value(array: Any, change: Callable[[Any], Any], made: Any) -> tuple[Any, NDArray[np.bool_] | None]:

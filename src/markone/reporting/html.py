@@ -49,6 +49,7 @@ STYLE = f"""\
 .markone td {{ white-space: nowrap; }}
 .markone th:first-child, .markone td:first-child, .markone .w {{ text-align: left; }}
 .markone td:first-child, .markone td.w {{ white-space: normal; overflow-wrap: break-word; }}
+.markone td.w + td.w {{ min-width: 8em; }}
 .markone td.w:last-child {{ min-width: 14em; }}
 .markone td.w:last-child:nth-child(2) {{ min-width: 0; }}
 .markone tbody tr + tr td {{ border-top: 1px solid var(--markone-line); }}
