@@ -23,6 +23,7 @@ import numpy as np
 import markone
 from benchmarks.made import made_ranks, made_texts, tabbed
 from markone.cluster.dask import DaskEngine
+from markone.cluster.engine import Threads
 from markone.data.blocks import Block, Sparse, as_rows
 from markone.learning.examples import BlockExamples, GivenPart
 from markone.learning.online import Linear
@@ -134,7 +135,9 @@ def measured(bits: int, seed: int = 1) -> Cost:
     a, b = (mixing.share_of(one, 0.5, 1.0) for one in learned)
     both = mixing.merge(a, b)
     merge = best_of(lambda: mixing.merge(a, b)) / len(both.weights[0])
-    mix = best_of(lambda: base.mix(both, (1.0, 1.0, 1.0))) / len(both.weights[0])
+    nothing, clocks = mixing.Changes(mixing.NOTHING, mixing.NOTHING), (1.0, 1.0, 1.0)
+    with Threads(1) as one:
+        mix = best_of(lambda: base.mix(both, nothing, clocks, one)) / len(both.weights[0])
     with local_cluster(1) as address, DaskEngine.at(address) as engine:
         task = best_of(lambda: engine.gather([engine.submit(abs, number) for number in range(TASKS)])) / TASKS
     return Cost(value, load, merge, mix, task)

@@ -221,6 +221,13 @@ def test_a_cluster_learns_the_same_bytes_as_threads(cluster, folder, rule):
     assert found.digest == expected.digest
 
 
+def test_counts_are_calibrated_by_leave_one_out_on_a_cluster(cluster, folder):
+    settings = {"rule": "naive-bayes", "partitions": 5, "features": {"text": {"hash_bits": 16, "weight": "none"}}}
+    made = markone.train(mails(folder), **settings)
+    assert made.calibrator is not None
+    assert markone.train(mails(folder), cluster=cluster.scheduler_address, **settings).digest == made.digest
+
+
 def test_rows_that_are_in_no_file_are_sent(cluster):
     texts = ["free money", "see you", "free offer", "lunch now"] * 5
     given = {"target": ["spam", "ham"] * 10, "partitions": 3, "epochs": 2, "holdout": 0.2}

@@ -94,7 +94,7 @@ TWO_TENTHS_OF_A_POINT = 0.002
 
 @pytest.mark.slow
 def test_two_partitions_are_as_accurate_as_one() -> None:
-    train, test = DATA / "ewt/train.conllu", DATA / "ewt/test.conllu"
+    train, test = (DATA / f"ewt/en_ewt-ud-{part}.conllu.gz" for part in ("train", "test"))
     if not train.exists():
         pytest.skip(f"there is no {train}")
     one, two = (Tagger.train(train, partitions=count, progress=False).evaluate(test).accuracy for count in (1, 2))

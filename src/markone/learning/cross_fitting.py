@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.data.blocks import Block, as_rows
-from markone.data.source import Label, Source
+from markone.data.source import UNLABELLED, Label, Source
 from markone.data.store import TrainingRows
 from markone.data.subsets import Held
 from markone.features.map import FeatureMap
 from markone.features.spec import Features
 from markone.learning.class_weights import weighted
 from markone.learning.learners import new_learner
+from markone.learning.naive_bayes import Counting
 from markone.learning.passes import teach
 from markone.learning.samples import Sample
 from markone.learning.several_labels import Sets
@@ -43,12 +44,16 @@ class Scored(NamedTuple):
     importance: NDArray[np.float64] | None
 
     @classmethod
-    def joined(cls, parts: Sequence[tuple[NDArray[Any], Block]]) -> Scored:
-        """Return the rows of several blocks with their scores."""
-        importance = [block.importance for _, block in parts if block.importance is not None]
+    def of(cls, block: Block, scores: NDArray[Any]) -> Scored:
+        return cls(scores, block.labels.astype(np.int64), block.importance)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Scored]) -> Scored:
+        """Return the rows of several parts together."""
+        importance = [part.importance for part in parts if part.importance is not None]
         return cls(
-            np.concatenate([scores for scores, _ in parts]),
-            np.concatenate([block.labels for _, block in parts]),
+            np.concatenate([part.scores for part in parts]),
+            np.concatenate([part.truth for part in parts]),
             np.concatenate(importance) if importance else None,
         )
 
@@ -110,6 +115,12 @@ def cross_fitted(
     weights = weighted(class_weight, classes, sample.truth, importance)
     assert weights is not None  # they are given
     return Scored(scores, sample.truth, None if (weights == 1).all() else weights)
+
+
+def scored_left_out(block: Block, counting: Counting) -> Scored:
+    """Return the labelled rows of a block that was counted, with their scores without their own counts."""
+    own = counting.ready(block.take(np.flatnonzero(block.labels != UNLABELLED)))
+    return Scored.of(own, counting.scorer().scores_left_out(own))
 
 
 def folds_of(truth: NDArray[Any], folds: int, seed: int) -> NDArray[np.int64]:

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from markone.checks import as_kept, check_named, switch
 from markone.cluster.engine import Engine
 from markone.cluster.tasks import RemoteEngine
-from markone.data.blocks import Block, as_rows
+from markone.data.blocks import Block, of_each
 from markone.data.class_order import ClassOrder
 from markone.data.labels import numbers_of
 from markone.data.read import read
-from markone.data.source import UNLABELLED, Column, Label, Source
+from markone.data.source import Column, Label, Source
 from markone.data.store import RowStore, TrainingRows
 from markone.errors import DataError, Setting, SettingsError, did_you_mean
 from markone.features.choices import chosen_as
@@ -31,7 +31,7 @@ from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning import table_defaults
 from markone.learning.class_weights import weigh, weights_of_sets
-from markone.learning.cross_fitting import Scored, cross_fitted, may_be_crossed, number_of_folds
+from markone.learning.cross_fitting import Scored, cross_fitted, may_be_crossed, number_of_folds, scored_left_out
 from markone.learning.examples import StoredExamples
 from markone.learning.learner import Learner
 from markone.learning.learners import new_learner
@@ -448,19 +448,14 @@ class ClassifierTraining(LearnerTraining[Model]):
 
     def held_out(self) -> Scored | None:
         """Return the held-out rows with their scores."""
-        parts = [(self.learner.scores(block.rows), block) for block in self.stored.held_out()]
+        parts = [Scored.of(block, self.learner.scores(block.rows)) for block in self.stored.held_out()]
         return Scored.joined(parts) if parts else None
 
     def left_out(self, counting: Counting) -> Scored:
         """Return all rows: the counted ones with scores without their own counts, and those that are held out."""
-        scorer, parts = counting.scorer(), []
-        for block in self.stored.learned():
-            which = np.flatnonzero(block.labels != UNLABELLED)
-            matrix, importance = block.matrix[which], None if block.importance is None else block.importance[which]
-            own = counting.ready(Block(as_rows(matrix), matrix, block.labels[which], importance))
-            parts.append((scorer.scores_left_out(own), own))
-        parts += [(counting.scores(block.rows), block) for block in self.stored.held_out()]
-        return Scored.joined(parts)
+        counted = [*of_each(self.stored.learned(), scored_left_out, counting)]
+        apart = self.held_out()
+        return Scored.joined(counted if apart is None else [*counted, apart])
 
     def model(
         self,
