@@ -69,28 +69,25 @@ class seeded_spread : public power_of_two {
 };
 
 // For keys that are hashes, and so well mixed: the highest bits of a product with a factor that differs in each
-// process.
-class multiplied_spread : public power_of_two {
+// process. If `in_line` slots fill a line of the cache, a search starts at the beginning of a line, whose slots are
+// filled in their order, and rarely leaves it, so one read from memory is enough.
+template <std::size_t in_line>
+class line_spread : public power_of_two {
   public:
     void resize(std::size_t capacity) {
         mask = capacity - 1;
         shift = 64 - static_cast<unsigned>(std::countr_zero(capacity));
     }
-    std::size_t start(std::uint64_t key) const { return static_cast<std::size_t>(key * table_factor >> shift); }
+    std::size_t start(std::uint64_t key) const {
+        return static_cast<std::size_t>(key * table_factor >> shift) & ~(in_line - 1);
+    }
     std::size_t after(std::size_t at) const { return (at + 1) & mask; }
 
   private:
     std::size_t mask = 0;
     unsigned shift = 0;
 };
-
-// The same for slots of which `in_line` fill a line of the cache. A search starts at the beginning of a line, whose
-// slots are filled in their order, and rarely leaves it, so one read from memory is enough.
-template <std::size_t in_line>
-class line_spread : public multiplied_spread {
-  public:
-    std::size_t start(std::uint64_t key) const { return multiplied_spread::start(key) & ~(in_line - 1); }
-};
+using multiplied_spread = line_spread<1>;
 
 // For keys that are hashes, in large tables: any capacity is possible, and 7 of 10 slots are used. The factor is 1, so
 // a table is the same in each process, unless too many keys collide. Then build_table chooses a random factor.
