@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from fractions import Fraction
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import markone
+from markone import _core
 from markone.learning.examples import shares
 from markone.reference import mixed_pass_of_tagger
 from markone.structured.tagger import Tagger
@@ -43,10 +45,10 @@ def test_mixing_is_that_of_the_reference(decode: str, rule: str, data: st.DataOb
     for _ in range(3):
         for part, (start, end) in zip(parts, ranges, strict=True):
             part.learn(np.arange(start, end))
-        changes = [part.take_changes(pair.learner) for part in parts]
-        pair.learner.mix(changes, [1 / count] * count)
+        changes = reduce(_core.merge_tag_changes, [part.take_changes(pair.learner, 1 / count) for part in parts])
+        pair.learner.mix(changes)
         for part in parts:
-            part.follow(pair.learner, changes)
+            part.follow(changes)
         mixed_pass_of_tagger(pair.twin, [pair.seen[start:end] for start, end in ranges])
     assert pair.weights(False) == expected(pair.twin.w)
     assert pair.weights(True) == pytest.approx(expected(pair.twin.average()), abs=1e-6)

@@ -318,29 +318,35 @@ void bind_learner(nb::module_& m) {
              })
         .def(
             "take_changes",
-            [](shared_learner& self, const shared_learner& base) {
-                return self.use([&](tagger_learner& of) { return of.take(*base.of); });
+            [](shared_learner& self, const shared_learner& base, double share) {
+                return self.use([&](tagger_learner& of) { return of.take(*base.of, share); });
             },
-            "base"_a)
+            "base"_a, "share"_a)
         .def(
             "mix",
-            [](shared_learner& self, const std::vector<const tag_changes*>& changes,
-               const std::vector<double>& shares) {
+            [](shared_learner& self, const tag_changes& all) {
                 self.use([&](tagger_learner& of) {
-                    of.mix_parts(changes, shares);
+                    of.mix_parts(all);
                     return 0;
                 });
             },
-            "changes"_a, "shares"_a)
+            "changes"_a)
         .def(
             "follow",
-            [](shared_learner& self, const shared_learner& base, const std::vector<const tag_changes*>& changes) {
+            [](shared_learner& self, const tag_changes& all) {
                 self.use([&](tagger_learner& of) {
-                    of.follow(*base.of, changes);
+                    of.follow(all);
                     return 0;
                 });
             },
-            "base"_a, "changes"_a);
+            "changes"_a);
+    m.def(
+        "merge_tag_changes",
+        [](const tag_changes& a, const tag_changes& b) {
+            nb::gil_scoped_release unlocked;
+            return merge(a, b);
+        },
+        "a"_a, "b"_a);
 }
 
 // The features of a token after some tags, each with its pattern, its name and its weights.

@@ -74,18 +74,21 @@ class scattered_rows {
             if (one.column == column) return one.w;
         return 0;
     }
-    // Moves a weight by what partitions have done in some of all `steps`; `met` is their part of the sum of all weights
-    // that were met, as far as it is not the sum of the weight before.
-    void mix(std::uint32_t row, std::uint32_t column, double moved, double met, double steps) {
+    // Moves a weight to the mean of partitions, which have done some of all `steps`; `met` is their part of the sum of
+    // all weights that were met, as far as it is not the sum of the weight before.
+    void mix(std::uint32_t row, std::uint32_t column, float after, double met, double steps) {
         const std::size_t at = place(row, column);
-        const double before = entries[at].w;
-        entries[at].w = static_cast<float>(before + moved);
-        u[at] += steps * (static_cast<double>(entries[at].w) - before) - met;
+        u[at] += steps * (double{after} - double{entries[at].w}) - met;
+        entries[at].w = after;
     }
     void forget_sums() { std::fill(u.begin(), u.end(), 0.0); }
     // Restores a saved state.
     void put(std::uint32_t row, std::uint32_t column, float weight, double sum) {
-        const std::size_t at = place(row, column);
+        put_at(row, place(row, column) - rows[row].begin, weight, sum);
+    }
+    // The same for a weight that is there, by its position in the row.
+    void put_at(std::uint32_t row, std::size_t position, float weight, double sum) {
+        const std::size_t at = rows[row].begin + position;
         entries[at].w = weight;
         u[at] = sum;
     }

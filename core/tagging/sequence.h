@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "rows/keyed_rows.h"
+#include "tagging/tag_changes.h"
 #include "tagging/word_atoms.h"
 
 namespace markone {
@@ -265,30 +266,12 @@ struct sparse_weights {
     std::vector<float> weights;
 };
 
-// The place where a row first occurred, from which its name can be computed.
-struct row_origin {
-    std::uint32_t sentence = 0, token = 0, pattern = 0, tag1 = 0, tag2 = 0;
-};
-
 // The state from which training can be resumed.
 struct sequence_state {
     double steps = 0;
     sparse_weights rows;       // the last weights, and
     std::vector<double> sums;  // those of averaging, for the same columns
     std::vector<row_origin> origins;
-};
-
-// What a partition has changed in a pass (online/mixing.h): for each weight, how far it has moved, and what that adds
-// to the sum of all weights that were met. The order depends on the changes alone: first the features of tokens by
-// their numbers, which stand for their keys, then those with previous tags by their keys, and columns in ascending
-// order.
-struct tag_changes {
-    std::vector<std::uint64_t> keys;
-    std::vector<row_origin> origins;
-    std::vector<std::int64_t> indptr{0};
-    std::vector<std::uint32_t> columns;
-    std::vector<double> moved, met;
-    double steps = 0;
 };
 
 class tagger_learner {
@@ -298,11 +281,11 @@ class tagger_learner {
     // Another learner on the same sentences, which starts a pass of a partition at these weights.
     virtual std::unique_ptr<tagger_learner> part() const = 0;
     // What a part has changed since it was at the weights of the base; it is there again.
-    virtual tag_changes take(const tagger_learner& base) = 0;
-    // Mixes these weights with the changes of partitions, each with its share.
-    virtual void mix_parts(std::span<const tag_changes* const> all, std::span<const double> shares) = 0;
-    // Brings a part to the weights of the base, which were mixed with these changes.
-    virtual void follow(const tagger_learner& base, std::span<const tag_changes* const> all) = 0;
+    virtual tag_changes take(const tagger_learner& base, double share) = 0;
+    // Mixes these weights with the changes of all partitions together.
+    virtual void mix_parts(const tag_changes& all) = 0;
+    // Does the same with the weights of a part, whose sums stay 0.
+    virtual void follow(const tag_changes& all) = 0;
 
     // Visits these sentences in this order.
     virtual sequence_tally learn(std::span<const std::int64_t> order) = 0;

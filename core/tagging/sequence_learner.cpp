@@ -139,33 +139,37 @@ class learner final : public tagger_learner {
         return made;
     }
 
-    tag_changes take(const tagger_learner& other) override {
+    tag_changes take(const tagger_learner& other, double share) override {
         const learner& base = alike(other);
+        const std::vector<std::uint32_t> touched = touched_in_order(), there = rows_in(base, touched);
         tag_changes found;
         found.steps = steps;
+        found.local = static_cast<std::size_t>(std::ranges::lower_bound(touched, count_of_features) - touched.begin());
         std::vector<std::size_t> by_column;
-        for (const std::uint32_t row : touched_in_order()) {
-            const std::uint64_t key = looks_back(origins[row]) ? rows.keys()[row] : row;
-            const std::uint32_t there = base.row_of_change(origins[row], key);
+        for (std::size_t i = 0; i < touched.size(); ++i) {
+            expect(touched, i);
+            base.expect(there, i);
+            const std::uint32_t row = touched[i];
             const auto entries = rows.weights(row);
             const auto sums = rows.sums(row);
             by_column.resize(entries.size());
             std::iota(by_column.begin(), by_column.end(), std::size_t{0});
-            std::ranges::sort(by_column, {}, [&](std::size_t i) { return entries[i].column; });
-            for (const std::size_t i : by_column) {
-                const std::uint32_t column = entries[i].column;
-                const float before = there == npos ? 0 : base.rows.weight(there, column);
-                const double moved = double{entries[i].w} - double{before};
-                if (moved == 0 && sums[i] == 0) continue;
+            std::ranges::sort(by_column, {}, [&](std::size_t at) { return entries[at].column; });
+            for (const std::size_t at : by_column) {
+                const std::uint32_t column = entries[at].column;
+                const float before = there[i] == npos ? 0 : base.rows.weight(there[i], column);
+                const double moved = double{entries[at].w} - double{before};
+                if (moved == 0 && sums[at] == 0) continue;
                 found.columns.push_back(column);
-                found.moved.push_back(moved);
-                found.met.push_back(moved * steps - sums[i]);
-                rows.put(row, column, before, 0);
+                found.before.push_back(before);
+                found.moved.push_back(share * moved);
+                found.met.push_back(moved * steps - sums[at]);
+                rows.put_at(row, at, before, 0);
             }
-            found.keys.push_back(key);
+            found.keys.push_back(row < count_of_features ? row : rows.keys()[row]);
             found.origins.push_back(origins[row]);
             found.indptr.push_back(static_cast<std::int64_t>(found.columns.size()));
-            if (there == npos || !base.came_up(there)) origins[row].pattern = npos;
+            if (there[i] == npos || !base.came_up(there[i])) origins[row].pattern = npos;
         }
         is_touched.assign(is_touched.size(), 0);
         steps = 0;
@@ -173,27 +177,20 @@ class learner final : public tagger_learner {
         return found;
     }
 
-    void mix_parts(std::span<const tag_changes* const> all, std::span<const double> shares) override {
-        if (all.size() != shares.size()) throw std::invalid_argument("each partition needs a share");
-        for (const tag_changes* const one : all) steps += one->steps;
-        for (std::size_t p = 0; p < all.size(); ++p)
-            each_row(*all[p], [&](std::size_t i, std::uint32_t row, std::size_t begin, std::size_t end) {
-                if (!came_up(row)) note_origin(row, all[p]->origins[i]);
-                for (std::size_t at = begin; at < end; ++at)
-                    rows.mix(row, all[p]->columns[at], shares[p] * all[p]->moved[at], all[p]->met[at], steps);
-            });
+    void mix_parts(const tag_changes& all) override {
+        steps += all.steps;
+        each_change(all, [&](std::size_t i, std::uint32_t row) {
+            if (!came_up(row)) note_origin(row, all.origins[i]);
+            each_column(all, i,
+                        [&](std::size_t at) { rows.mix(row, all.columns[at], all.after(at), all.met[at], steps); });
+        });
         moves_are_old = true;
     }
 
-    void follow(const tagger_learner& other, std::span<const tag_changes* const> all) override {
-        const learner& base = alike(other);
-        for (const tag_changes* const one : all)
-            each_row(*one, [&](std::size_t i, std::uint32_t row, std::size_t begin, std::size_t end) {
-                const std::uint32_t there = base.row_of_change(one->origins[i], one->keys[i]);
-                if (there == npos) throw std::invalid_argument("the base was not mixed with these changes");
-                for (std::size_t at = begin; at < end; ++at)
-                    rows.put(row, one->columns[at], base.rows.weight(there, one->columns[at]), 0);
-            });
+    void follow(const tag_changes& all) override {
+        each_change(all, [&](std::size_t i, std::uint32_t row) {
+            each_column(all, i, [&](std::size_t at) { rows.put(row, all.columns[at], all.after(at), 0); });
+        });
         moves_are_old = true;
     }
 
@@ -205,22 +202,53 @@ class learner final : public tagger_learner {
         return *base;
     }
     static std::invalid_argument foreign() { return std::invalid_argument("the partition is not of this learner"); }
-    bool looks_back(const row_origin& origin) const { return !how.patterns[origin.pattern].tags.empty(); }
-    // The row of a change. Its key is the row itself for a feature of tokens, which has the same row in all partitions.
-    std::uint32_t row_of_change(const row_origin& origin, std::uint64_t key) const {
-        return looks_back(origin) ? rows.find(key) : static_cast<std::uint32_t>(key);
+    // Fetches what will be needed soon of the rows that come next.
+    void expect(std::span<const std::uint32_t> next, std::size_t i) const {
+        constexpr std::size_t soon = 8, later = 2 * soon;
+        if (i + later < next.size() && next[i + later] != npos) rows.expect(next[i + later]);
+        if (i + soon >= next.size() || next[i + soon] == npos) return;
+        rows.extent_of(next[i + soon]);
+        rows.expect_sums(next[i + soon]);
+    }
+    // Where these rows are in the base, if they are there. A feature of tokens has the same row in all partitions.
+    std::vector<std::uint32_t> rows_in(const learner& base, std::span<const std::uint32_t> of) const {
+        return rows_of_keys(
+            of.size(), base, [&](std::size_t i) { return of[i] < count_of_features; },
+            [&](std::size_t i) { return of[i] < count_of_features ? of[i] : rows.keys()[of[i]]; },
+            [&](std::uint64_t key) { return base.rows.find(key); });
+    }
+    template <class IsLocal, class KeyOf, class Find>
+    static std::vector<std::uint32_t> rows_of_keys(std::size_t count, const learner& in, IsLocal is_local, KeyOf key_of,
+                                                   Find find) {
+        constexpr std::size_t soon = 8;
+        std::vector<std::uint32_t> found(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            if (i + soon < count && !is_local(i + soon)) in.rows.expect_key(key_of(i + soon));
+            found[i] = is_local(i) ? static_cast<std::uint32_t>(key_of(i)) : find(key_of(i));
+        }
+        return found;
+    }
+    // Calls use(i, row) for each row of the changes, which is new if it is not there yet.
+    template <class Use>
+    void each_change(const tag_changes& of, Use use) {
+        const bool fits =
+            std::ranges::all_of(of.columns, [&](std::uint32_t column) { return column < count; }) &&
+            std::ranges::all_of(std::span(of.keys).first(of.local),
+                                [&](std::uint64_t row) { return row < count_of_features; }) &&
+            std::ranges::all_of(of.origins, [&](const row_origin& one) { return one.pattern < how.patterns.size(); });
+        if (!fits) throw foreign();
+        const std::vector<std::uint32_t> all = rows_of_keys(
+            of.keys.size(), *this, [&](std::size_t i) { return i < of.local; },
+            [&](std::size_t i) { return of.keys[i]; }, [&](std::uint64_t key) { return rows.row_of(key); });
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            expect(all, i);
+            use(i, all[i]);
+        }
     }
     template <class Use>
-    void each_row(const tag_changes& of, Use use) {
-        if (!std::ranges::all_of(of.columns, [&](std::uint32_t column) { return column < count; })) throw foreign();
-        for (std::size_t i = 0; i < of.keys.size(); ++i) {
-            if (of.origins[i].pattern >= how.patterns.size()) throw foreign();
-            const std::uint64_t key = of.keys[i];
-            const std::uint64_t row = looks_back(of.origins[i]) ? rows.row_of(key) : key;
-            if (row >= rows.size()) throw foreign();
-            use(i, static_cast<std::uint32_t>(row), static_cast<std::size_t>(of.indptr[i]),
-                static_cast<std::size_t>(of.indptr[i + 1]));
-        }
+    static void each_column(const tag_changes& of, std::size_t i, Use use) {
+        for (auto at = static_cast<std::size_t>(of.indptr[i]); at < static_cast<std::size_t>(of.indptr[i + 1]); ++at)
+            use(at);
     }
     void touch(std::uint32_t row) {
         if (row >= is_touched.size()) is_touched.resize(rows.size());

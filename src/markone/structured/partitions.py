@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from markone import _core
-from markone.cluster.engine import LOOK, Threads, engine_for
+from markone.cluster.engine import LOOK, Threads, engine_for, reduce_in_tree
 from markone.errors import SettingsError
 from markone.learning.examples import IN_PARTITIONS, shares
 from markone.learning.trainable import PassTotals
@@ -43,9 +43,10 @@ class Partitions:
             while not engine.wait(tasks, LOOK):
                 yield PassTotals()
             each: Sequence[tuple[_core.TagChanges, PassTotals]] = engine.gather(tasks)
-            changes = [one for one, _ in each]
-            self._base.mix(changes, [1 / len(changes)] * len(changes))
-            engine.gather([engine.submit(part.follow, self._base, changes) for part in self._spare])
+            leaves = [engine.put(changes) for changes, _ in each]
+            [together] = engine.gather([reduce_in_tree(engine, _core.merge_tag_changes, leaves)])
+            mixes = [self._base.mix, *(part.follow for part in self._spare)]
+            engine.gather([engine.submit(mix, together) for mix in mixes])
         whole = PassTotals()
         for _, totals in each:
             whole.add(totals)
@@ -63,7 +64,7 @@ class Partitions:
         for at in range(0, len(order), BETWEEN_LOOKS):
             totals.add(totals_of(part.learn(order[at : at + BETWEEN_LOOKS])))
             Threads.check_wanted()
-        changes = part.take_changes(self._base)
+        changes = part.take_changes(self._base, 1 / len(self._shares))
         self._spare.append(part)
         return changes, totals
 
