@@ -8,6 +8,7 @@ import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -107,6 +108,45 @@ def test_mixing_is_that_of_the_reference(rule: str, kind: str, st_data: st.DataO
         assert_same_weights(linear, oracle, rtol=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["sparse", "dense"])
+@pytest.mark.parametrize("rule", ONLINE)
+@given(st_data=st.data())
+def test_tables_that_are_mixed_in_place_have_the_bytes_of_lists_of_changes(
+    rule: str, kind: str, st_data: st.DataObject
+) -> None:
+    given_data = st_data.draw(data())
+    how = st_data.draw(options(rule))
+    count = min(st_data.draw(st.integers(2, 7)), len(given_data.y))
+    if count < 2:
+        return
+    by = st_data.draw(st.sampled_from(["uniform", "mistakes"]))
+    dtype = st_data.draw(st.sampled_from([np.float32, np.float64]))
+    settings = Settings(**how, epochs=4, partitions=count, mixing=by)
+    block = given_data.block(kind)
+    if dtype == np.float32:
+        block = Block.of(block.matrix.astype(dtype), block.labels, block.importance)
+    states = []
+    for in_place in (True, False):
+        linear = Linear(settings, features=block.rows.width, classes=given_data.classes, dtype=dtype)
+        examples = BlockExamples(linear.ready(block), settings)
+        with patch.object(mixing.Weights, "have_room", return_value=in_place), Threads(2) as linear.engine:
+            for epoch in (1, 2, 3, 4):
+                for _ in linear.learn_pass(examples, epoch, 0):
+                    pass
+        states.append({name: array.tobytes() for name, array in linear.get_state().items()})
+    assert states[0] == states[1]
+
+
+def test_partitions_have_their_own_learners_if_there_is_room() -> None:
+    small, large = (
+        mixing.Weights(Linear(Settings(rule="mira"), features=features, classes=2, dtype=np.float32))
+        for features in (100, 2**20)
+    )
+    assert small.have_room(16, 2)
+    assert large.have_room(2, 2)
+    assert not large.have_room(3, 2)
+
+
 def test_shares_cover_all_rows() -> None:
     for rows in range(1, 40):
         for count in range(1, rows + 1):
@@ -136,7 +176,11 @@ def rows_of(rows: int, seed: int) -> Block:
 
 
 @pytest.mark.parametrize("rule", [*ONLINE, "naive-bayes"])
-def test_threads_and_the_order_of_tasks_change_nothing(rule: Any) -> None:
+@pytest.mark.parametrize("in_place", [True, False])
+def test_threads_and_the_order_of_tasks_change_nothing(
+    rule: Any, in_place: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mixing.Weights, "have_room", lambda *_: in_place)
     block = rows_of(300, 5)
     how: dict[str, Any] = {} if rule == "naive-bayes" else {"epochs": 3}
     settings = Settings(rule=rule, partitions=7, **how)

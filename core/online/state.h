@@ -43,7 +43,7 @@ class state {
     };
     layers weight, bias;
     // Of a partition (mixing.h): per group of neighbouring weights, whether one of them may have changed in this pass.
-    static constexpr std::size_t group = 16;
+    static constexpr std::size_t group = 8;
     table<std::uint8_t> touched;
     table<std::uint32_t> settled;  // per feature, the position in `owed` up to which it has paid
     debts owed;

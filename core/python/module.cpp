@@ -392,7 +392,8 @@ template <class T>
 nb::class_<shared_state<T>> bind_learner(nb::module_& m, const std::string& bits) {
     using state_type = shared_state<T>;
     return nb::class_<state_type>(m, ("Learner" + bits).c_str())
-        .def(nb::init<const settings&, std::size_t, std::size_t>(), "settings"_a, "features"_a, "classes"_a)
+        .def(nb::init<const settings&, std::size_t, std::size_t>(), nb::call_guard<nb::gil_scoped_release>(),
+             "settings"_a, "features"_a, "classes"_a)
         .def_prop_ro("features", [](const state_type& self) { return self.features; })
         .def_prop_ro("classes", [](const state_type& self) { return self.classes; })
         .def_prop_ro("time", [](const state_type& self) { return self.time; })
@@ -466,6 +467,20 @@ nb::tuple to_numpy(changes&& from) {
                           own(std::move(from.squares)));
 }
 
+// Partitions of this process, each with its shares of the weights and of the bias.
+template <class T>
+using shares_of_parts = std::vector<std::tuple<shared_state<T>*, double, double>>;
+
+template <class T>
+std::vector<share_of_part<T>> parts_in(const shares_of_parts<T>& from) {
+    std::vector<share_of_part<T>> all;
+    for (const auto& [part, share, share_of_bias] : from) {
+        if (part == nullptr) throw std::invalid_argument("a partition is missing");
+        all.push_back({part, share, share_of_bias});
+    }
+    return all;
+}
+
 template <class T>
 void bind_mixing(nb::class_<shared_state<T>>& learner_class) {
     using state_type = shared_state<T>;
@@ -511,6 +526,36 @@ void bind_mixing(nb::class_<shared_state<T>>& learner_class) {
                 mixing<T>::mix_bias(self, changes_in(changes), {scale, clock, time});
             },
             "changes"_a, "scale"_a, "clock"_a, "time"_a)
+        .def(
+            "finish_part",
+            [](state_type& self, const state_type& base) {
+                nb::gil_scoped_release unlocked;
+                const clocks when = mixing<T>::finish(self, base);
+                return std::tuple(when.scale, when.clock, when.time);
+            },
+            "base"_a)
+        .def(
+            "mix_bias_of",
+            [](state_type& self, const shares_of_parts<T>& parts, double scale, double clock, double time) {
+                const auto all = parts_in(parts);
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                mixing<T>::mix_bias(self, all, {scale, clock, time});
+            },
+            "parts"_a, "scale"_a, "clock"_a, "time"_a)
+        .def_prop_ro("groups", [](const state_type& self) { return mixing<T>::groups(self); })
+        // Threads call this for ranges that do not overlap.
+        .def(
+            "mix_groups",
+            [](state_type& self, const shares_of_parts<T>& parts, const std::vector<state_type*>& others,
+               std::size_t first, std::size_t last) {
+                const auto all = parts_in(parts);
+                const std::vector<state<T>*> states(others.begin(), others.end());
+                nb::gil_scoped_release unlocked;
+                const std::shared_lock guard(self.busy);
+                mixing<T>::mix_groups(self, all, states, first, last);
+            },
+            "parts"_a, "others"_a, "first"_a, "last"_a)
         // Threads call this for ranges that do not overlap.
         .def(
             "mix_weights",

@@ -189,6 +189,11 @@ class Linear(CommonLearner):
         self._changed()
         return self._learner.take_changes(base._learner)  # type: ignore[arg-type]
 
+    def finish_part(self, base: Linear) -> tuple[float, float, float]:
+        """Apply the penalties that are due at the end of a pass, and return the clocks."""
+        self._changed()
+        return self._learner.finish_part(base._learner)  # type: ignore[arg-type]
+
     def settle(self) -> None:
         """Apply all penalties that are due."""
         self._learner.settle()
@@ -202,6 +207,20 @@ class Linear(CommonLearner):
     def mix_weights(self, others: list[Linear], changes: mixing.TwoChanges, first: int, last: int) -> None:
         """Mix the weights of a range of features, after the bias, and copy the new ones to partitions that wait."""
         self._learner.mix_weights([one._learner for one in others], changes, first, last)  # type: ignore[misc]
+
+    @property
+    def groups(self) -> int:
+        """The number of groups of neighbouring weights, which are mixed together."""
+        return self._learner.groups
+
+    def mix_bias_of(self, parts: Sequence[mixing.ShareOfPart], clocks: tuple[float, float, float]) -> None:
+        """Mix the bias with those of partitions of this process, which have gone on by these clocks together."""
+        self._learner.mix_bias_of(learners_of(parts), *clocks)
+        self._changed()
+
+    def mix_groups(self, parts: Sequence[mixing.ShareOfPart], others: Sequence[Linear], first: int, last: int) -> None:
+        """Mix a range of groups of weights, after the bias, and copy the new ones to all partitions."""
+        self._learner.mix_groups(learners_of(parts), [one._learner for one in others], first, last)  # type: ignore[misc]
 
     def weights(self, averaged: bool | None = None) -> _core.Weights32 | _core.Weights64:
         """Return the current weights: the averaged or the last ones, by default as in the settings."""
@@ -231,13 +250,12 @@ class Linear(CommonLearner):
     def norm2(self) -> float:
         """Return the squared length of the last weights, with the bias."""
         ranges = shares(self.features, max(1, min(self.features, self.settings.partitions)))
-        if len(ranges) > 1 and self._own_engine is not None:
-            each: list[float] = self._own_engine.gather(
-                [self._own_engine.submit(self._learner.norm2, *one) for one in ranges]
-            )
-        else:
-            each = [self._learner.norm2(*one) for one in ranges]
-        return sum_in_tree(each)
+        if self._own_engine is None or self.features * self.columns < mixing.RANGE * len(ranges):
+            return sum_in_tree([self._learner.norm2(*one) for one in ranges])
+        tasks = [self._own_engine.submit(self._learner.norm2, *one) for one in ranges[1:]]
+        first = self._learner.norm2(*ranges[0])
+        others: list[float] = self._own_engine.gather(tasks)
+        return sum_in_tree([first, *others])
 
     def _changed(self) -> None:
         self._changes += 1
@@ -270,6 +288,10 @@ class Linear(CommonLearner):
             saved["settings"], features=saved["features"], classes=saved["classes"], dtype=saved["dtype"]
         )
         self.set_state(saved["state"])
+
+
+def learners_of(parts: Sequence[mixing.ShareOfPart]) -> list[Any]:
+    return [(one.learner._learner, one.share, one.share_of_bias) for one in parts]
 
 
 def pieces(order: NDArray[np.int64] | None, visits: int, size: int) -> Iterator[NDArray[np.int64] | None]:

@@ -7,7 +7,8 @@ the mean of all weights that any partition has met. The arithmetic is in core/on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from markone import _core
 from markone.cluster.engine import LOOK, Engine, Handle, Threads, reduce_in_tree
 from markone.learning.examples import PartOfRows, shares
 from markone.learning.learner import Counted
+from markone.learning.trainable import PassTotals
 from markone.model.settings import OnlineSettings
 
 if TYPE_CHECKING:
@@ -30,6 +32,11 @@ TwoChanges = tuple[Arrays, float, Arrays, float]
 
 RANGE = 2**16
 """The fewest weights that are worth another thread when they are mixed."""
+GROUPS = 2**12
+"""The fewest groups of weights that are worth another thread when they are mixed where they are."""
+SMALL = 2**20
+"""The most weights, of all partitions together, for which a partition has a learner even if it waits for a thread."""
+NOTHING_VISITED = Counted(0, 0, 0.0, 0.0), 0
 NOTHING: Arrays = (np.zeros(0, np.uint32), np.zeros(0), np.zeros(0), np.zeros(0))
 
 
@@ -46,6 +53,16 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
+class ShareOfPart:
+    """A partition of this process that has learned."""
+
+    learner: Linear
+    share: float
+    """Its share in the scaled weights."""
+    share_of_bias: float
+
+
+@dataclass(frozen=True, slots=True)
 class PartOfPass:
     """The result of a partition's pass."""
 
@@ -53,11 +70,13 @@ class PartOfPass:
     scale: float
     clock: float
     time: float
-    visits: int
-    mistakes: int
-    updates: int
-    loss: float
-    importance: float
+    totals: PassTotals
+
+
+Waiting = deque[tuple[int, PartOfRows]]
+"""Partitions that have to learn in this pass, with their numbers."""
+Learned = dict[int, tuple[PartOfPass, "Linear"]]
+"""By their numbers, partitions that have learned, and the learners that have what they learned."""
 
 
 class Weights:
@@ -83,17 +102,30 @@ class Weights:
         """Take back a learner that is at these weights again."""
         self._spare.append(learner)
 
+    def mix_in_place(
+        self,
+        parts: Sequence[ShareOfPart],
+        others: Sequence[Linear],
+        clocks: tuple[float, float, float],
+        engine: Engine,
+    ) -> None:
+        """Mix the weights with those of all partitions, which then have them, too. `others` have not learned."""
+        self.base.mix_bias_of(parts, clocks)
+        groups = self.base.groups
+        ranges = shares(groups, max(1, min(engine.workers(), groups // GROUPS)))
+        each_in_thread(engine, self.base.mix_groups, [(parts, others, *one) for one in ranges])
+
+    def have_room(self, parts: int, threads: int) -> bool:
+        """Return whether each partition can have a learner until the weights are mixed."""
+        return parts <= threads or parts * self.base.features * self.base.columns <= SMALL
+
     def mix(self, a: Changes, b: Changes, clocks: tuple[float, float, float], engine: Engine) -> None:
         """Mix the weights with the changes of all partitions, which are those of two sets of them."""
         self.base.mix_bias(biases_of(a, b), clocks)
         features = self.base.features
         threads = engine.workers() if engine.in_process else 1
         ranges = shares(features, max(1, min(threads, features * self.base.columns // RANGE)))
-        if len(ranges) == 1:
-            self.base.mix_weights(self._spare, weights_of(a, b), 0, features)
-        else:
-            mix = self.base.mix_weights
-            engine.gather([engine.submit(mix, self._spare, weights_of(a, b), *one) for one in ranges])
+        each_in_thread(engine, self.base.mix_weights, [(self._spare, weights_of(a, b), *one) for one in ranges])
 
     def __sizeof__(self) -> int:
         """The bytes of the weights and the bias, which are sent; penalties have more."""
@@ -121,16 +153,38 @@ class Weights:
 def learn_part(part: PartOfRows, weights: Weights, epoch: int) -> PartOfPass:
     """Make one pass (from 1) over the rows of a partition."""
     learner = weights.borrow()
-    examples = part.examples(learner.settings)
-    visits = mistakes = updates = 0
-    loss = importance = 0.0
-    for tally, some in learner.learn_own(examples, epoch, 0):
-        visits, mistakes, updates = visits + some, mistakes + tally.mistakes, updates + tally.updates
-        loss, importance = loss + tally.loss, importance + tally.importance
+    totals = PassTotals()
+    for _ in visit(part, learner, epoch, totals):
         Threads.check_wanted()
-    moved, bias, (scale, clock, time) = learner.take_changes(weights.base)
+    moved, bias, clocks = learner.take_changes(weights.base)
     weights.give_back(learner)
-    return PartOfPass(Changes(moved, bias), scale, clock, time, visits, mistakes, updates, loss, importance)
+    return PartOfPass(Changes(moved, bias), *clocks, totals)
+
+
+def learn_waiting(waiting: Waiting, weights: Weights, epoch: int, learned: Learned) -> None:
+    """Make one pass over the rows of partitions of this process, as long as some are waiting."""
+    for _ in visit_waiting(waiting, weights, epoch, learned):
+        Threads.check_wanted()
+
+
+def visit_waiting(waiting: Waiting, weights: Weights, epoch: int, learned: Learned) -> Iterator[None]:
+    """Do the same in pieces."""
+    while waiting:
+        try:
+            number, part = waiting.popleft()
+        except IndexError:  # another thread was faster
+            return
+        learner = weights.borrow()
+        totals = PassTotals()
+        yield from visit(part, learner, epoch, totals)
+        learned[number] = PartOfPass(None, *learner.finish_part(weights.base), totals), learner
+
+
+def visit(part: PartOfRows, learner: Linear, epoch: int, totals: PassTotals) -> Iterator[None]:
+    """Visit the rows of a partition in pieces."""
+    for tally, visits in learner.learn_own(part.examples(learner.settings), epoch, 0):
+        totals.add(PassTotals(visits, tally.mistakes, tally.updates, tally.loss, tally.importance))
+        yield
 
 
 def summary(result: PartOfPass) -> PartOfPass:
@@ -169,32 +223,79 @@ def mixed_pass(
     they are those before the pass.
     """
     weights.base.settle()
+    in_place = engine.in_process and weights.have_room(len(parts), engine.workers())
+    each = yield from (mixed_in_place if in_place else mixed_by_changes)(weights, parts, engine, epoch)
+    whole = PassTotals()
+    for one in each:
+        whole.add(one.totals)
+    yield Counted(whole.mistakes, whole.updates, whole.loss, whole.weight), whole.visits
+
+
+def mixed_in_place(
+    weights: Weights, parts: Sequence[PartOfRows], engine: Engine, epoch: int
+) -> Generator[tuple[Counted, int], None, list[PartOfPass]]:
+    """Mix the tables of the partitions where they are. This thread learns, too, so that there is less to wait for."""
+    waiting, learned = deque(enumerate(parts)), Learned()
+    threads = min(engine.workers(), len(parts))
+    tasks = [engine.submit(learn_waiting, waiting, weights, epoch, learned) for _ in range(threads - 1)]
+    try:
+        for _ in visit_waiting(waiting, weights, epoch, learned):
+            yield NOTHING_VISITED
+        yield from looks_while(engine, tasks)
+        engine.gather(tasks)
+    finally:
+        waiting.clear()
+        engine.free(tasks)
+    each, learners = [learned[i][0] for i in range(len(parts))], [learned[i][1] for i in range(len(parts))]
+    if found := shares_of(each, weights.base.settings):
+        scale = mixed_scale([each[i].scale for i in found], [*found.values()])
+        sources = [ShareOfPart(learners[i], share * each[i].scale / scale, share) for i, share in found.items()]
+        others = [learner for i, learner in enumerate(learners) if i not in found]
+        weights.mix_in_place(sources, others, clocks_of(each, scale), engine)
+    for learner in learners:
+        weights.give_back(learner)
+    return each
+
+
+def mixed_by_changes(
+    weights: Weights, parts: Sequence[PartOfRows], engine: Engine, epoch: int
+) -> Generator[tuple[Counted, int], None, list[PartOfPass]]:
+    """Mix the weights with what the partitions have changed."""
     start = engine.put(weights)
     tasks = [engine.submit(learn_part, part, start, epoch) for part in parts]
     used: list[Handle] = [start, *tasks]
     try:
-        while not engine.wait(tasks, LOOK):
-            yield Counted(0, 0, 0.0, 0.0), 0
+        yield from looks_while(engine, tasks)
         near = engine.in_process
         each: list[PartOfPass] = engine.gather(tasks if near else [engine.submit(summary, task) for task in tasks])
-        learned = [i for i, one in enumerate(each) if one.visits > 0]
-        if learned:
-            shares = shares_of([each[i] for i in learned], weights.base.settings)
-            scale = mixed_scale([each[i].scale for i in learned], shares)
-            each_share = [*zip(learned, shares, strict=True)]
+        if found := shares_of(each, weights.base.settings):
+            scale = mixed_scale([each[i].scale for i in found], [*found.values()])
             if near:
-                leaves = [engine.put(share_of(each[i], share, scale)) for i, share in each_share]
+                leaves = [engine.put(share_of(each[i], share, scale)) for i, share in found.items()]
             else:
-                leaves = [engine.submit(share_of, tasks[i], share, scale) for i, share in each_share]
+                leaves = [engine.submit(share_of, tasks[i], share, scale) for i, share in found.items()]
             sets = halves(engine, leaves) if near else [reduce_in_tree(engine, merge, leaves)]
             used += [*leaves, *sets]
             changes, *rest = engine.gather(sets)
-            clocks = (scale, total(each, "clock"), total(each, "time"))
-            weights.mix(changes, rest[0] if rest else Changes(NOTHING, NOTHING), clocks, engine)
+            weights.mix(changes, rest[0] if rest else Changes(NOTHING, NOTHING), clocks_of(each, scale), engine)
     finally:
         engine.free(used)
-    sums = {name: total(each, name) for name in ("mistakes", "updates", "loss", "importance")}
-    yield Counted(**sums), total(each, "visits")
+    return each
+
+
+def looks_while(engine: Engine, tasks: Sequence[Handle]) -> Iterator[tuple[Counted, int]]:
+    """Yield nothing visited until all tasks have ended."""
+    while tasks and not engine.wait(tasks, LOOK):
+        yield NOTHING_VISITED
+
+
+def each_in_thread(engine: Engine, function: Callable[..., None], calls: Sequence[Sequence[Any]]) -> None:
+    """Make all calls, the first one in this thread."""
+    tasks = [engine.submit(function, *arguments) for arguments in calls[1:]]
+    try:
+        function(*calls[0])
+    finally:
+        engine.gather(tasks)
 
 
 def halves(engine: Engine, leaves: Sequence[Handle]) -> list[Handle]:
@@ -221,11 +322,18 @@ def mixed_scale(scales: Sequence[float], shares: Sequence[float]) -> float:
     return found
 
 
-def shares_of(each: Sequence[PartOfPass], settings: OnlineSettings) -> list[float]:
-    """Return the share of each partition that has learned."""
-    if settings.mixing == "mistakes" and (mistakes := total(each, "mistakes")) > 0:
-        return [one.mistakes / mistakes for one in each]
-    return [1 / len(each)] * len(each)
+def shares_of(each: Sequence[PartOfPass], settings: OnlineSettings) -> dict[int, float]:
+    """Return the number and the share of each partition that has learned."""
+    learned = {i: one.totals for i, one in enumerate(each) if one.totals.visits > 0}
+    mistakes = {i: one.mistakes or 0 for i, one in learned.items()}
+    if settings.mixing == "mistakes" and any(mistakes.values()):
+        return {i: some / sum(mistakes.values()) for i, some in mistakes.items()}
+    return {i: 1 / len(learned) for i in learned}
+
+
+def clocks_of(each: Sequence[PartOfPass], scale: float) -> tuple[float, float, float]:
+    """Return the scale of the mixed weights, and how far the clocks of all partitions have gone together."""
+    return scale, total(each, "clock"), total(each, "time")
 
 
 def total(each: Sequence[PartOfPass], name: str) -> Any:
