@@ -1,7 +1,9 @@
 """Partitions: accuracy against their number, and the speed of two: `python -m benchmarks.partitions`, from the root.
 
-The result is two tables, `benchmarks/PARTITIONS.md`. The passes are those of rows that are in memory; "from raw text"
-is a whole training from a file, with two threads in both cases; and a tagger is trained from a file as well.
+The result is three tables, `benchmarks/PARTITIONS.md`; `--only passes` prints the second one in a few minutes. Passes
+are those of rows that are in memory. Two processes that each learn all rows with one partition show how much of two
+cores the machine can give; processor time does not depend on what else it does. A whole training is one from a file,
+with two threads in both cases.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import argparse
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -41,6 +44,9 @@ SETS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 TREEBANK, OF_TREEBANK = "EWT", "ewt/en_ewt-ud-{}.conllu.gz"
 ROUNDS = 5
+Training = Callable[[int], History]
+"""A training with a number of partitions."""
+KEPT: list[Training] = []
 EPOCHS = 10
 
 
@@ -82,6 +88,10 @@ def trained_from_text(name: str, rule: Rule, count: int) -> History:
     return markone.train(source, rule=rule, partitions=count, epochs=EPOCHS, threads=2, progress=False).history
 
 
+def history_of_tagger(count: int) -> History:
+    return tagger_of(count).history
+
+
 def tagger_of(count: int) -> Tagger:
     return Tagger.train(REAL_DATA / OF_TREEBANK.format("train"), partitions=count, threads=2, progress=False)
 
@@ -114,35 +124,84 @@ def accuracy_table(names: Sequence[str]) -> list[str]:
     return lines
 
 
-def speed_table(names: Sequence[str]) -> list[str]:
+def best_of(work: Callable[[int], Sequence[float]]) -> list[tuple[float, ...]]:
+    """Return the lowest results for one partition and for two, which take turns."""
+    found: tuple[list[Sequence[float]], ...] = [], []
+    for _ in range(ROUNDS):
+        for count, results in enumerate(found, 1):
+            results.append(work(count))
+    return [tuple(map(min, zip(*results, strict=True))) for results in found]
+
+
+def row_of_speed(name: str, one: float, two: float, *more: str) -> str:
+    line = f"| {' | '.join([name, f'{1000 * one:.2f}', f'{1000 * two:.2f}', f'{one / two:.2f}', *more])} |"
+    print(line, flush=True)
+    return line
+
+
+def pass_table(names: Sequence[str]) -> list[str]:
     lines = [
-        "| | one partition | two partitions | times as fast |",
-        "| --- | ---: | ---: | ---: |",
+        "| milliseconds for a pass | one partition | two partitions | times as fast | processor time | two processes |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
     ]
-
-    def add(name: str, seconds: Callable[[int], float]) -> None:
-        best = {1: float("inf"), 2: float("inf")}
-        for _ in range(ROUNDS):
-            for count in best:
-                best[count] = min(best[count], seconds(count))
-        one, two = best.values()
-        lines.append(f"| {name} | {1000 * one:.2f} ms | {1000 * two:.2f} ms | {one / two:.2f} |")
-        print(lines[-1], flush=True)
-
     for name in names:
         if name == TREEBANK:
-            add(f"{name}, tagger, a pass", lambda count: typical(tagger_of(count).history))
-            add(f"{name}, tagger, whole training", partial(timed, tagger_of))
-            continue
-        train, _ = blocks_of(name)
-        for rule in RULES:
-            add(f"{name}, {rule}, a pass", partial(seconds_of_pass, train, rule))
-            add(f"{name}, {rule}, from raw text", partial(timed, partial(trained_from_text, name, rule)))
+            works: list[tuple[str, Training]] = [("tagger", history_of_tagger)]
+        else:
+            train, _ = blocks_of(name)
+            works = [(rule, partial(history_of, train, rule)) for rule in RULES]
+        for what, work in works:
+            (one, busy), (two, busy_of_two) = best_of(partial(measured, work))
+            limit = 2 * one / together(work)
+            more = f"{busy_of_two / busy:.2f} times", f"{limit:.2f}"
+            lines.append(row_of_speed(f"{name}, {what}", one, two, *more))
     return lines
 
 
-def seconds_of_pass(train: Block, rule: Rule, count: int) -> float:
-    return typical(trained(train, rule, count)[1])
+def whole_table(names: Sequence[str]) -> list[str]:
+    lines = [
+        "| milliseconds for a training from a file | one partition | two partitions | times as fast |",
+        "| --- | ---: | ---: | ---: |",
+    ]
+    for name in names:
+        if name == TREEBANK:
+            works: list[tuple[str, Training]] = [("tagger", history_of_tagger)]
+        else:
+            works = [(rule, partial(trained_from_text, name, rule)) for rule in RULES]
+        for what, work in works:
+            (one,), (two,) = best_of(partial(timed, work))
+            lines.append(row_of_speed(f"{name}, {what}", one, two))
+    return lines
+
+
+def together(work: Training) -> float:
+    """Return the seconds of a pass of two processes that learn with one partition at the same time."""
+    with get_context("fork").Pool(2, keep, (work,)) as processes:
+        return max(processes.map(seconds_of_kept, [1, 1], chunksize=1))
+
+
+def keep(work: Training) -> None:
+    """Keep what a process has to do. It has it from its parent, and so the rows are not sent."""
+    KEPT[:] = [work]
+
+
+def seconds_of_kept(count: int) -> float:
+    return min(seconds_of_pass(KEPT[0], count) for _ in range(ROUNDS))
+
+
+def seconds_of_pass(work: Training, count: int) -> float:
+    return typical(work(count))
+
+
+def measured(work: Training, count: int) -> tuple[float, float]:
+    """Return the seconds of a typical pass, and the processor time of all passes, of all threads."""
+    start = time.process_time()
+    history = work(count)
+    return typical(history), time.process_time() - start
+
+
+def history_of(train: Block, rule: Rule, count: int) -> History:
+    return trained(train, rule, count)[1]
 
 
 def typical(history: History) -> float:
@@ -150,19 +209,21 @@ def typical(history: History) -> float:
     return median(one.seconds for one in history if one.seconds is not None)
 
 
-def timed(work: Callable[[int], object], count: int) -> float:
+def timed(work: Training, count: int) -> tuple[float]:
     start = time.perf_counter()
     work(count)
-    return time.perf_counter() - start
+    return (time.perf_counter() - start,)
+
+
+TABLES = {"accuracy": accuracy_table, "passes": pass_table, "whole": whole_table}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", nargs="+", choices=[*SETS, TREEBANK], default=[*SETS, TREEBANK])
-    parser.add_argument("--only", choices=["accuracy", "speed"])
+    parser.add_argument("--only", choices=TABLES)
     asked = parser.parse_args()
-    tables = {"accuracy": accuracy_table, "speed": speed_table}
-    found = [table(asked.sets) for name, table in tables.items() if asked.only in (None, name)]
+    found = [table(asked.sets) for name, table in TABLES.items() if asked.only in (None, name)]
     if asked.only is None and len(asked.sets) == len(SETS) + 1:
         TABLE.write_text("\n\n".join(map("\n".join, found)) + "\n", "utf-8")
 
