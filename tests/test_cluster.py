@@ -17,7 +17,7 @@ import markone
 from clusters import kill, wait_for
 from markone.cluster import preflight, tasks, worker
 from markone.cluster.dask import DaskEngine
-from markone.cluster.engine import reduce_in_tree
+from markone.cluster.engine import in_turn, reduce_in_tree
 from markone.cluster.engines import engine_of
 from markone.errors import DataError, MarkoneError, SettingsError
 from markone.learning.progress import Bar
@@ -88,6 +88,13 @@ def test_a_killed_worker_changes_nothing(engine):
     assert engine.gather(slow) == [None] * 4
     assert engine.gather(later) == [2, 4, 6, 8, 10, 12]
     wait_for(engine, killed)
+
+
+def test_calls_in_turn_go_on_with_fewer_workers(engine, monkeypatch):
+    """As many calls as for four workers are under way when there is only one."""
+    workers = iter([4, 4])
+    monkeypatch.setattr(engine, "workers", lambda: next(workers, 1))
+    assert [*in_turn(engine, operator.add, ((number, 1) for number in range(20)))] == [*range(1, 21)]
 
 
 def test_results_that_were_freed_are_made_again(engine):

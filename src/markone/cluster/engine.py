@@ -136,7 +136,8 @@ def in_turn(engine: Engine, function: Callable[..., Any], calls: Iterable[Sequen
     waiting = iter(calls)
     try:
         while True:
-            for arguments in islice(waiting, AHEAD * engine.workers() - len(under_way)):
+            # There may be fewer workers than a moment ago.
+            for arguments in islice(waiting, max(0, AHEAD * engine.workers() - len(under_way))):
                 under_way.append(engine.submit(function, *arguments))
             if not under_way:
                 return

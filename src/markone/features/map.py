@@ -118,6 +118,20 @@ class FeatureMap(Brief, Part):
         for part, one in zip(self.parts, absorbed, strict=True):
             part.absorb_all(one)
 
+    def counts_labels(self) -> bool:
+        return any(part.counts_labels() for part in self.parts)
+
+    def put_off_labels(self) -> None:
+        for part in self.parts:
+            part.put_off_labels()
+
+    def count_labels(self, draft: list[Any], labels: NDArray[np.int32]) -> None:
+        for part, one in zip(self.parts, draft, strict=True):
+            part.count_labels(one, labels)
+
+    def numbers_of(self, absorbed: list[Any]) -> list[Any]:
+        return [part.numbers_of(one) for part, one in zip(self.parts, absorbed, strict=True)]
+
     def finish(self) -> None:
         for part in self.parts:
             if isinstance(part, Curves):
@@ -144,6 +158,10 @@ class FeatureMap(Brief, Part):
 
     def refine(self, draft: list[Any]) -> Matrix:
         return self._joined([part.refine(one) for part, one in zip(self.parts, draft, strict=True)])
+
+    def refine_with(self, draft: list[Any], numbers: list[Any]) -> Matrix:
+        found = zip(self.parts, draft, numbers, strict=True)
+        return self._joined([part.refine_with(one, some) for part, one, some in found])
 
     def transform(self, batch: Batch) -> Matrix:
         batch = with_derived(batch, self.columns)

@@ -50,7 +50,8 @@ class Part(ABC):
     batch is not read twice.
 
     Some parts can also be fitted on several machines: `absorbed` returns what a part has learned of its batches, and
-    `absorb_all` adds it to another part, as if that had absorbed these batches itself.
+    `absorb_all` adds it to another part, as if that had absorbed these batches itself. The drafts of the first part can
+    then be refined by the finished one: `numbers_of` finds what they mean there, and `refine_with` makes the rows.
 
     A fitted part can be saved and restored, extended by a part that was fitted on other data, and pruned of features
     without weight. After that it transforms batches, but no longer refines drafts.
@@ -73,6 +74,24 @@ class Part(ABC):
     def absorb_all(self, absorbed: Any) -> None:
         """Add what another part of the same spec has learned of the batches that come next."""
         raise NotImplementedError
+
+    def counts_labels(self) -> bool:
+        """Whether it counts labels while it is fitted."""
+        return False
+
+    def put_off_labels(self) -> None:  # noqa: B027 - most parts count none
+        """Let `absorb` ignore labels, which are not known yet, and which `count_labels` counts later."""
+
+    def count_labels(self, draft: Any, labels: NDArray[np.int32]) -> None:  # noqa: B027 - most parts count none
+        """Count the labels of a batch that was absorbed without them."""
+
+    def numbers_of(self, absorbed: Any) -> Any:
+        """What the drafts of the part that has `absorbed` this need in `refine_with`; by default nothing."""
+        return None
+
+    def refine_with(self, draft: Any, numbers: Any) -> Matrix:
+        """Make the rows of a batch from the draft of another part of the same spec."""
+        return self.refine(draft)
 
     @abstractmethod
     def finish(self) -> None: ...
