@@ -68,7 +68,7 @@ def dask_ml(folder: Path) -> tuple[float, float]:
     with local_cluster(WORKERS) as address, Client(address) as client:  # type: ignore[no-untyped-call]
         client.run(__import__, "dask_ml.wrappers")
         start = time.perf_counter()
-        lines = dask.bag.read_text(f"{folder}/*.txt", blocksize="32MB").str.strip().str.split("\t", n=1)
+        lines = dask.bag.read_text(f"{folder}/*.txt", blocksize="32MB").str.strip().str.split("\t", maxsplit=1)
         rows = HashingVectorizer(**settings).transform(lines.pluck(1))
         blocks = lines.pluck(0).map_partitions(lambda labels: np.array([*labels])).to_delayed()
         labels = dask.array.concatenate(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from itertools import pairwise
 from typing import Any
@@ -125,9 +125,12 @@ class FeatureMap(Brief, Part):
         for part in self.parts:
             part.put_off_labels()
 
-    def count_labels(self, draft: list[Any], labels: NDArray[np.int32]) -> None:
-        for part, one in zip(self.parts, draft, strict=True):
-            part.count_labels(one, labels)
+    def with_labels(self, absorbed: list[Any], batches: Iterable[tuple[list[Any], NDArray[np.int32]]]) -> list[Any]:
+        drafts = [*batches]
+        return [
+            part.with_labels(one, ((draft[i], labels) for draft, labels in drafts))
+            for i, (part, one) in enumerate(zip(self.parts, absorbed, strict=True))
+        ]
 
     def numbers_of(self, absorbed: list[Any]) -> list[Any]:
         return [part.numbers_of(one) for part, one in zip(self.parts, absorbed, strict=True)]

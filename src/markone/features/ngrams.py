@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -103,15 +104,15 @@ class Ngrams(Part):
     def absorb(self, collected: _core.NgramBatch, labels: NDArray[np.int32] | None) -> Any:
         indptr, indices, values, _ = self._collecting.absorb(collected, presence=self._presence)
         self._examples += len(indptr) - 1
-        draft = indptr, indices, values
         if self._class_counts is not None and not self._put_off:
             if labels is None:
                 raise DataError(
                     "text.weight is 'odds', which is computed from labels, but there are none; name the "
                     "target column, or set text.weight to 'idf' or 'none'"
                 )
-            self.count_labels(draft, labels)
-        return draft
+            self._classes = max(self._classes, 1 + int(labels.max(initial=-1)))
+            self._class_counts.add(indptr, indices, values, self._known, labels, self._presence)
+        return indptr, indices, values
 
     def counts_labels(self) -> bool:
         return self._class_counts is not None
@@ -119,11 +120,14 @@ class Ngrams(Part):
     def put_off_labels(self) -> None:
         self._put_off = True
 
-    def count_labels(self, draft: Any, labels: NDArray[np.int32]) -> None:
-        if self._class_counts is not None:
-            self._classes = max(self._classes, 1 + int(labels.max(initial=-1)))
-            indptr, indices, values = draft
-            self._class_counts.add(indptr, indices, values, self._known, labels, self._presence)
+    def with_labels(self, absorbed: AbsorbedNgrams, batches: Iterable[tuple[Any, NDArray[np.int32]]]) -> AbsorbedNgrams:
+        if self._class_counts is None:
+            return absorbed
+        counts, classes = _core.ClassCounts(), 0
+        for (indptr, indices, values), labels in batches:
+            classes = max(classes, 1 + int(labels.max(initial=-1)))
+            counts.add(indptr, indices, values, len(absorbed.counts), labels, self._presence)
+        return absorbed._replace(by_class=counts.counts(), classes=classes)
 
     def absorbed(self) -> AbsorbedNgrams:
         vocabulary = self._collecting

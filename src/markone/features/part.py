@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, ClassVar, Self
@@ -80,10 +81,11 @@ class Part(ABC):
         return False
 
     def put_off_labels(self) -> None:  # noqa: B027 - most parts count none
-        """Let `absorb` ignore labels, which are not known yet, and which `count_labels` counts later."""
+        """Let `absorb` ignore labels, which are not known yet, and which `with_labels` counts later."""
 
-    def count_labels(self, draft: Any, labels: NDArray[np.int32]) -> None:  # noqa: B027 - most parts count none
-        """Count the labels of a batch that was absorbed without them."""
+    def with_labels(self, absorbed: Any, batches: Iterable[tuple[Any, NDArray[np.int32]]]) -> Any:
+        """Return what a part has `absorbed` without labels, with those of its batches, each given with its draft."""
+        return absorbed
 
     def numbers_of(self, absorbed: Any) -> Any:
         """What the drafts of the part that has `absorbed` this need in `refine_with`; by default nothing."""

@@ -70,20 +70,25 @@ def count_features(
     features = FeatureMap(spec, columns)
     if not features.counts_labels():
         return CountedFeatures(spec, columns, reading.absorbed, len(labels))
-    rows = 0
     if reading.drafts is not None:
-        features.absorb_all(reading.absorbed)
-        for draft, labelled in reading.drafts:
-            features.count_labels(draft, labels[rows : rows + len(labelled)])
-            rows += len(labelled)
-    else:
-        for batch in (batch for path in files.paths for batch in files.batches(path)):
-            features.absorb(features.collect(batch), labels[rows : rows + len(batch)])
-            rows += len(batch)
-            check_vocabulary(features, rows, memory_budget(None))
-    if rows != len(labels):
-        raise DataError(f"{files.paths[0]} has changed during training: it had {len(labels):,} rows, and then {rows:,}")
+        ends = np.cumsum([len(labelled) for _, labelled in reading.drafts])
+        check_rows(files, len(labels), int(ends[-1]) if len(ends) else 0)
+        drafts = (draft for draft, _ in reading.drafts)
+        counted = features.with_labels(reading.absorbed, zip(drafts, np.split(labels, ends[:-1]), strict=False))
+        return CountedFeatures(spec, columns, counted, len(labels))
+    rows = 0
+    for batch in (batch for path in files.paths for batch in files.batches(path)):
+        features.absorb(features.collect(batch), labels[rows : rows + len(batch)])
+        rows += len(batch)
+        check_vocabulary(features, rows, memory_budget(None))
+    check_rows(files, len(labels), rows)
     return CountedFeatures(spec, columns, features.absorbed(), rows)
+
+
+def check_rows(files: Files, before: int, now: int) -> None:
+    """Raise an error if files have other rows than before."""
+    if now != before:
+        raise DataError(f"{files.paths[0]} has changed during training: it had {before:,} rows, and then {now:,}")
 
 
 def merge_features(a: CountedFeatures, b: CountedFeatures) -> CountedFeatures:
@@ -155,7 +160,7 @@ class DistantFilling(Filling):
         ]
         try:
             fitted = self.engine.submit(finish_features, reduce_in_tree(self.engine, merge_features, counted))
-            while not self.engine.wait([fitted], LOOK):
+            while not self.engine.wait([*counted, fitted], LOOK):
                 self.progress.read(len(labels), 1.0)
             feature_map.become(self.engine.gather([fitted])[0].features)
         finally:
