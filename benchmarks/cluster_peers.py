@@ -55,6 +55,7 @@ def markone_on_dask(folder: Path) -> tuple[float, float]:
 
 def dask_ml(folder: Path) -> tuple[float, float]:
     """Let one model see blocks of rows, one after the other: the usual way for files that do not fit in memory."""
+    import dask.array
     import dask.bag
     from dask_ml.feature_extraction.text import HashingVectorizer
     from dask_ml.wrappers import Incremental
@@ -64,15 +65,17 @@ def dask_ml(folder: Path) -> tuple[float, float]:
 
     from benchmarks.clusters import local_cluster
 
+    bags: Any = dask.bag  # their functions have no types
+    arrays: Any = dask.array
     settings = {"n_features": 2**BITS, "norm": None, "alternate_sign": False}
     with local_cluster(WORKERS) as address, Client(address) as client:  # type: ignore[no-untyped-call]
         client.run(__import__, "dask_ml.wrappers")
         start = time.perf_counter()
-        lines = dask.bag.read_text(f"{folder}/*.txt", blocksize="32MB").str.strip().str.split("\t", maxsplit=1)
+        lines = bags.read_text(f"{folder}/*.txt", blocksize="32MB").str.strip().str.split("\t", maxsplit=1)
         rows = HashingVectorizer(**settings).transform(lines.pluck(1))
         blocks = lines.pluck(0).map_partitions(lambda labels: np.array([*labels])).to_delayed()
-        labels = dask.array.concatenate(
-            [dask.array.from_delayed(one, shape=(np.nan,), dtype="U3") for one in blocks], allow_unknown_chunksizes=True
+        labels = arrays.concatenate(
+            [arrays.from_delayed(one, shape=(np.nan,), dtype="U3") for one in blocks], allow_unknown_chunksizes=True
         )
         rows, labels = client.persist([rows, labels])
         model = Incremental(SGDClassifier(average=True, random_state=0), assume_equal_chunks=True)

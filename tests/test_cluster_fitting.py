@@ -199,6 +199,33 @@ def test_workers_read_files_again_if_their_memory_is_small(cluster, tables, feat
     assert (len(files) == 5) == (memory == 2**40)
 
 
+@pytest.mark.parametrize("features", [*FEATURES, {"text": {"words": [2, 2]}}], ids=str)
+def test_drafts_of_one_file_become_the_rows_of_all_features(features, tmp_path):
+    chance = random.Random(3)
+    for number in range(2):
+        lines = ["colour,tags,size,text,label"]
+        for _ in range(80):
+            tags = ";".join(chance.sample(["red", "blue", "old", f"t{number}"], k=chance.randrange(1, 3)))
+            text = " ".join(chance.choices(WORDS[number * 20 :], k=6))
+            size = chance.choice(["", f"{chance.random():.3f}"])
+            lines.append(f"{chance.choice('abcdef')},{tags},{size},{text},{chance.choice('xy')}")
+        (tmp_path / f"{number}.csv").write_text("\n".join(lines) + "\n")
+    kinds = {"text": "text", "colour": "categorical", "tags": "set"}
+    source = markone.read(f"{tmp_path}/*.csv", target="label", kinds=kinds)
+    fitted = markone.FeatureMap(markone.Features.of(features), source.columns)
+    spec = fitted.fit(source).spec
+    files = fitting.files_of(source)
+    for number, path in enumerate(files.paths):
+        reading = distant.read_files(spec, source.columns, files.some(number, number + 1), 1, True)
+        found = distant.refine_rows(distant.SentFeatures(fitted), reading, 3, 70)
+        expected = [fitted.transform(batch) for batch in files.batches(path)]
+        assert len(found) == len(expected) == 1
+        a, b = found[0], expected[0][np.arange(3, 70)]
+        assert a.shape == b.shape
+        for name in ("indptr", "indices", "data"):
+            assert np.array_equal(getattr(a, name), getattr(b, name))
+
+
 def test_a_file_that_changes_is_noticed(cluster, tables):
     with DaskEngine.at(cluster.scheduler_address) as engine:
         source = opened(tables)

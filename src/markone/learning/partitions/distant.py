@@ -541,8 +541,13 @@ def made_on(
         pieces = [kept for kept in readings if starts[kept.first] < end and starts[kept.end] > start]
         if pieces and all(kept.whole for kept in pieces):
             rows = [
-                engine.submit(
-                    refine_rows, sent, kept.reading, max(0, start - starts[kept.first]), end - starts[kept.first]
+                engine.submit_near(
+                    kept.reading,
+                    refine_rows,
+                    sent,
+                    kept.reading,
+                    max(0, start - starts[kept.first]),
+                    end - starts[kept.first],
                 )
                 for kept in pieces
             ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -148,7 +148,8 @@ class DistantFilling(Filling):
         files, surveys, held_out = self.surveyed()
         labels = np.where(held_out, np.int32(UNLABELLED), surveys.numbers)
         counted = [
-            self.engine.submit(
+            self.engine.submit_near(
+                kept.reading,
                 count_features,
                 sent,
                 feature_map.columns,
@@ -197,20 +198,18 @@ class DistantFilling(Filling):
             for first, end in groups
         ]
         try:
-            found = []
-
-            def surveys() -> Iterator[Survey]:
-                for some, whole in in_turn(self.engine, surveys_of, ([one] for one in readings)):
-                    found.append(whole)
-                    yield from some
-
-            self._take(surveys(), len(files.paths))
+            while not self.engine.wait(readings, LOOK):
+                self.progress.read(0)
+            tasks = [self.engine.submit_near(one, surveys_of, one) for one in readings]
+            found: list[tuple[list[Survey], bool]] = self.engine.gather(tasks)
+            self.engine.free(tasks)
+            self._take((survey for surveys, _ in found for survey in surveys), len(files.paths))
         except BaseException:
             self.engine.free(readings)
             raise
         self._readings = [
             Kept(reading, first, end, whole)
-            for reading, (first, end), whole in zip(readings, groups, found, strict=True)
+            for reading, (first, end), (_, whole) in zip(readings, groups, found, strict=True)
         ]
 
     def _forget_readings(self) -> None:
