@@ -120,22 +120,25 @@ def hosts(tmp_path):
 # ---- kills
 
 
-@pytest.mark.parametrize("step", ["read_files", "surveys_of", "merge_features", "join_rows", "learn_part", "merge"])
+@pytest.mark.parametrize(
+    "step",
+    ["read_files", "surveys_of", "count_features", "merge_features", "refine_rows", "join_rows", "learn_part", "merge"],
+)
 def test_a_kill_in_any_step_changes_nothing(hosts, folder, expected, monkeypatch, step):
     """A worker is killed in reading, in a pass, or in a mix. Another one begins under a new address."""
     first, _ = hosts.worker(), hosts.worker()
-    submit = DaskEngine.submit
+    submitted = DaskEngine._submitted
     killing: list[threading.Thread] = []
 
-    def watched(engine, function, *arguments):
-        task = submit(engine, function, *arguments)
-        if function.__name__ == step and not killing:
+    def watched(engine, task):
+        submitted(engine, task)
+        if task.function.__name__ == step and not killing:
             killing.extend([threading.Timer(0.02, first.kill), threading.Thread(target=hosts.worker)])
             for one in killing:
                 one.start()
         return task
 
-    monkeypatch.setattr(DaskEngine, "submit", watched)
+    monkeypatch.setattr(DaskEngine, "_submitted", watched)
     try:
         found = markone.train(texts(folder), cluster=hosts.address, **SETTINGS)
     finally:
