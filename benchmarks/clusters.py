@@ -1,7 +1,9 @@
-"""Training on clusters: what an engine costs, and a model of the cost of a pass: `python -m benchmarks.clusters`.
+"""Training on clusters: what an engine costs, other libraries, and a model of the cost of a pass.
 
+`python -m benchmarks.clusters` measures everything; `overhead`, `peers`, `passes` or `cost` after it measure one thing.
 The result is `benchmarks/CLUSTERS.json`, from which docs/partitions.md has its picture and its figures. All workers are
-processes of this machine, so that the time of a network is not measured: the model computes it.
+processes of this machine, so that the time of a network is not measured: the model computes it. `peers` needs the
+packages dask-ml and pyspark, and Java.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from typing import Any
 import numpy as np
 
 import markone
+from benchmarks import cluster_peers
+from benchmarks.kept import cache_folder
 from benchmarks.made import made_ranks, made_texts, tabbed
 from markone.cluster.dask import DaskEngine
 from markone.cluster.engine import Threads
@@ -45,6 +49,8 @@ HASH = 2_654_435_761
 """Spreads words over the places of a table."""
 ROUNDS = 2
 TASKS = 100
+SMALL = 1_000_000
+"""The bytes of the few rows with which workers begin."""
 LOOPBACK = 1e9
 """Bytes a second between two processes of one machine, with packing."""
 
@@ -172,18 +178,29 @@ def train(folder: Path, epochs: int = 3, **how: Any) -> tuple[float, markone.Mod
     return time.perf_counter() - start, model
 
 
+@contextmanager
+def small_files() -> Iterator[Path]:
+    """Few rows, with which workers begin: they then import what they need."""
+    with TemporaryDirectory() as name:
+        write_files(Path(name), SMALL)
+        yield Path(name)
+
+
 def overhead(folder: Path) -> dict[str, float]:
-    """Compare two workers of Dask with two threads: the same files, the same model."""
+    """Compare two workers of Dask with two threads: the same files, the same model. The workers have learned from a few
+    rows before; `imports` is how much longer this took for the first time."""
     threads, workers = [], []
-    with local_cluster(2) as address:
-        train(folder, cluster=address)  # the workers import what they need
+    with local_cluster(2) as address, small_files() as few:
+        first, _ = train(few, cluster=address)
+        second, _ = train(few, cluster=address)
         for _ in range(ROUNDS):
             seconds, ours = train(folder, threads=2)
             threads.append(seconds)
             seconds, theirs = train(folder, cluster=address)
             workers.append(seconds)
             assert ours.digest == theirs.digest
-    return {"threads": min(threads), "dask": min(workers), "ratio": min(workers) / min(threads)}
+    both = {"threads": min(threads), "dask": min(workers)}
+    return {**both, "ratio": both["dask"] / both["threads"], "imports": first - second}
 
 
 def validation(folder: Path, cost: Cost, workers: int) -> dict[str, float]:
@@ -199,25 +216,28 @@ def validation(folder: Path, cost: Cost, workers: int) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--megabytes", type=int, default=1000)
-    parser.add_argument("--only", choices=["cost", "overhead", "1", "2", "4"], help="one measurement, or the workers")
+    parser.add_argument("what", choices=["cost", "overhead", "peers", "passes"], nargs="*", help="all by default")
+    parser.add_argument("--megabytes", type=int, nargs="+", default=[250, 1000], help="the sizes of the files together")
     asked = parser.parse_args()
     found = json.loads(RESULT.read_text("utf-8")) if RESULT.exists() else {}
-    if asked.only in (None, "cost"):
+    wanted = asked.what or ["cost", "overhead", "peers", "passes"]
+    if "cost" in wanted:
         found["cost"] = {str(bits): asdict(measured(bits)) for bits in (BITS, MANY_BITS)}
-    cost = Cost(**found["cost"][str(BITS)])
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        if asked.only != "cost":
-            write_files(folder, asked.megabytes * 10**6)
-        if asked.only in (None, "overhead"):
-            found["overhead"] = {"megabytes": asked.megabytes, **overhead(folder)}
-        for workers in (1, 2, 4):
-            if asked.only in (None, str(workers)):
-                passes = {"megabytes": asked.megabytes, **validation(folder, cost, workers)}
-                found.setdefault("validation", {})[str(workers)] = passes
-    print(json.dumps(found, indent=1))
+    for megabytes in asked.megabytes if wanted != ["cost"] else ():
+        with TemporaryDirectory(dir=cache_folder()) as name:
+            folder, key = Path(name), str(megabytes)
+            write_files(folder, megabytes * 10**6)
+            if "overhead" in wanted:
+                found.setdefault("overhead", {})[key] = overhead(folder)
+            if "peers" in wanted:
+                found.setdefault("peers", {})[key] = dict(cluster_peers.compared(folder, ROUNDS))
+            if "passes" in wanted:
+                cost = Cost(**found["cost"][str(BITS)])
+                passes = {str(workers): validation(folder, cost, workers) for workers in (1, 2, 4)}
+                found.setdefault("passes", {})[key] = passes
+        RESULT.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     RESULT.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    print(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import markone
 from clusters import kill, wait_for
 from markone.cluster import preflight, tasks, worker
 from markone.cluster.dask import DaskEngine
-from markone.cluster.engine import reduce_in_tree
+from markone.cluster.engine import in_turn, reduce_in_tree
 from markone.cluster.engines import engine_of
 from markone.errors import DataError, MarkoneError, SettingsError
 from markone.learning.progress import Bar
@@ -88,6 +88,34 @@ def test_a_killed_worker_changes_nothing(engine):
     assert engine.gather(slow) == [None] * 4
     assert engine.gather(later) == [2, 4, 6, 8, 10, 12]
     wait_for(engine, killed)
+
+
+def test_a_task_runs_where_its_argument_is(engine):
+    for one in [engine.submit_to(place, bytes, 1000) for place in engine.places()]:
+        engine.gather([one])
+        own = engine._places_with(one.future)
+        assert len(own) == 1
+        assert engine.gather([engine.submit_near(one, place_with, one) for _ in range(6)]) == own * 6
+
+
+def place_with(value):
+    return worker.this_place()
+
+
+def test_a_task_goes_elsewhere_if_its_argument_is_lost(engine):
+    first = engine.submit(operator.add, 1, 2)
+    engine.gather([first])
+    killed = engine._places_with(first.future)[0]
+    kill(engine, killed)
+    assert engine.gather([engine.submit_near(first, operator.add, first, 1)]) == [4]
+    wait_for(engine, killed)
+
+
+def test_calls_in_turn_go_on_with_fewer_workers(engine, monkeypatch):
+    """As many calls as for four workers are under way when there is only one."""
+    workers = iter([4, 4])
+    monkeypatch.setattr(engine, "workers", lambda: next(workers, 1))
+    assert [*in_turn(engine, operator.add, ((number, 1) for number in range(20)))] == [*range(1, 21)]
 
 
 def test_results_that_were_freed_are_made_again(engine):

@@ -383,6 +383,14 @@ void bind_exact(nb::module_& m) {
                     }));
                 },
                 "offsets"_a.noconvert(), "data"_a.noconvert(), "parts"_a.noconvert(), "counts"_a.noconvert())
+            .def(
+                "find_collected",
+                [](const exact& self, const array<std::int64_t, 1>& offsets, const array<std::uint8_t, 1>& bytes,
+                   const array<std::uint32_t, 1>& parts) {
+                    return own(
+                        searching(self, [&] { return self.find_collected(views_of({offsets, bytes}), view(parts)); }));
+                },
+                "offsets"_a.noconvert(), "data"_a.noconvert(), "parts"_a.noconvert())
             .def("words", [](const exact& self) { return as_names(reading(self, [&] { return self.all_words(); })); })
             .def("parts", [](const exact& self) { return own(reading(self, [&] { return self.all_parts(); })); })
             .def(

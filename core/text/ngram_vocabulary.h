@@ -190,6 +190,28 @@ class ngram_vocabulary {
         return numbers;
     }
 
+    // The features that are the n-grams of a vocabulary that has collected these contents, by the numbers there; npos
+    // for those that are no features here. The vocabulary must be prepared.
+    std::vector<std::uint32_t> find_collected(std::span<const std::string_view> other_words,
+                                              std::span<const std::uint32_t> other_parts) const {
+        must_be_prepared();
+        std::vector<std::uint32_t> word_of(other_words.size()), numbers(other_parts.size() / 2);
+        for (std::size_t word = 0; word < word_of.size(); ++word) word_of[word] = words.find(other_words[word]);
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            const std::uint32_t first = other_parts[2 * i], last = other_parts[2 * i + 1];
+            if (last >= word_of.size() || (first != npos && first >= i))
+                throw std::invalid_argument("an n-gram has a part that is not there");
+            const std::uint32_t word = word_of[last];
+            if (word == npos || (first != npos && numbers[first] == npos))
+                numbers[i] = npos;
+            else
+                numbers[i] = first == npos ? singles[word] : pairs.find(numbers[first], word);
+        }
+        for (std::uint32_t& number : numbers)
+            if (number >= features()) number = npos;  // only the beginning of a feature
+        return numbers;
+    }
+
     // Restores it from these, which are not trusted; the first `features` n-grams are the features.
     void restore(std::span<const std::string_view> all_words, std::span<const std::uint32_t> all_parts,
                  std::size_t features) {

@@ -67,6 +67,13 @@ class DaskEngine(RemoteEngine):
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
             return self.client.submit(function, *arguments, key=key, pure=False, **how)
 
+    def _places_with(self, future: Any) -> list[str]:
+        """The scheduler would rather send a large result than let a small task wait for a worker that has others."""
+        try:
+            return sorted(self.client.sync(self.client.scheduler.who_has, keys=[future.key])[future.key])
+        except (OSError, KeyError):  # the next look finds out what happened
+            return []
+
     def _is_finished(self, future: Any) -> bool:
         if future.status == "finished":
             return True

@@ -37,6 +37,9 @@ class Engine(Protocol):
         """Run a function of a module, and return a handle of its result at once. Arguments can be handles; the task
         then gets what they stand for, and starts when it is there."""
 
+    def submit_near(self, near: Handle, function: Callable[..., Any], *arguments: Any) -> Handle:
+        """Run a function where the result of a finished task is, if possible, because that is large."""
+
     def gather(self, handles: Sequence[Handle]) -> list[Any]:
         """Wait for results, and return them in the order of the handles. The first error of a task is raised."""
 
@@ -77,6 +80,9 @@ class Threads:
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         # A task may wait for others, because these were submitted before it, and threads take tasks in that order.
         return self._pool.submit(lambda: function(*map(result_of, arguments)))
+
+    def submit_near(self, near: Future[Any], function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        return self.submit(function, *arguments)
 
     def gather(self, handles: Sequence[Future[Any]]) -> list[Any]:
         return [handle.result() for handle in handles]
@@ -136,7 +142,8 @@ def in_turn(engine: Engine, function: Callable[..., Any], calls: Iterable[Sequen
     waiting = iter(calls)
     try:
         while True:
-            for arguments in islice(waiting, AHEAD * engine.workers() - len(under_way)):
+            # There may be fewer workers than a moment ago.
+            for arguments in islice(waiting, max(0, AHEAD * engine.workers() - len(under_way))):
                 under_way.append(engine.submit(function, *arguments))
             if not under_way:
                 return

@@ -39,6 +39,8 @@ class Task:
     tries: int = 0
     only: str | None = None
     """The only worker that may run it."""
+    near: list[str] = field(default_factory=list)
+    """The workers that should run it, because they have a large argument."""
     avoided: set[str] = field(default_factory=set)
     """Workers on which it failed."""
 
@@ -88,8 +90,13 @@ class RemoteEngine(ABC):
         return max(1, self._slots())
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Task:
-        task = Task(function, arguments)
-        self.moved += sum(bytes_in(argument) for argument in arguments if not isinstance(argument, Task))
+        return self._submitted(Task(function, arguments))
+
+    def submit_near(self, near: Task, function: Callable[..., Any], *arguments: Any) -> Task:
+        return self._submitted(Task(function, arguments, near=self._places_with(near.future)))
+
+    def _submitted(self, task: Task) -> Task:
+        self.moved += sum(bytes_in(argument) for argument in task.arguments if not isinstance(argument, Task))
         self._begin(task)
         return task
 
@@ -166,6 +173,10 @@ class RemoteEngine(ABC):
     def _fetch(self, futures: list[Any]) -> list[Any]:
         """Return the results of finished tasks."""
 
+    def _places_with(self, future: Any) -> list[str]:
+        """Return the workers that have the result of a task, if it is of use to name them."""
+        return []
+
     def _look(self) -> bool:
         """Look after the workers, and return whether there are any."""
         return bool(self.places())
@@ -174,7 +185,7 @@ class RemoteEngine(ABC):
 
     def _begin(self, task: Task) -> None:
         task.tries += 1
-        only = None if task.only is None else [task.only]
+        only = (task.near or None) if task.only is None else [task.only]
         if task.avoided:
             only = [place for place in self.places() if place not in task.avoided]
         for one in task.needed():

@@ -99,7 +99,17 @@ class Categories(Part):
         self.begins = list(accumulate(self.widths, initial=0))
 
     def refine(self, draft: list[Codes]) -> Sparse:
-        return self.rows([places[numbers] for places, numbers in zip(self.places, draft, strict=True)])
+        return self.refine_with(draft, self.places)
+
+    def numbers_of(self, absorbed: list[tuple[list[str | None], NDArray[np.int64]]]) -> list[Codes]:
+        found = zip(absorbed, self.place_of, self.widths, strict=True)
+        return [
+            np.array([place_of.get(text, width - 1) for text in texts], np.int32)
+            for (texts, _), place_of, width in found
+        ]
+
+    def refine_with(self, draft: list[Codes], numbers: list[Codes]) -> Sparse:
+        return self.rows([places[codes] for places, codes in zip(numbers, draft, strict=True)])
 
     def transform(self, batch: Batch) -> Sparse:
         return self.rows(self.find(batch))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from markone.addresses import Address
@@ -24,6 +24,10 @@ class Files:
     paths: tuple[str, ...]
     options: dict[str, Any]
     columns: tuple[Column, ...]
+
+    def some(self, first: int, end: int) -> Files:
+        """Return the files from number `first` to `end`."""
+        return replace(self, paths=self.paths[first:end])
 
     def source(self, path: str) -> Source:
         """Open one of the files."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from itertools import pairwise
 from typing import Any
@@ -118,6 +118,23 @@ class FeatureMap(Brief, Part):
         for part, one in zip(self.parts, absorbed, strict=True):
             part.absorb_all(one)
 
+    def counts_labels(self) -> bool:
+        return any(part.counts_labels() for part in self.parts)
+
+    def put_off_labels(self) -> None:
+        for part in self.parts:
+            part.put_off_labels()
+
+    def with_labels(self, absorbed: list[Any], batches: Iterable[tuple[list[Any], NDArray[np.int32]]]) -> list[Any]:
+        drafts = [*batches]
+        return [
+            part.with_labels(one, ((draft[i], labels) for draft, labels in drafts))
+            for i, (part, one) in enumerate(zip(self.parts, absorbed, strict=True))
+        ]
+
+    def numbers_of(self, absorbed: list[Any]) -> list[Any]:
+        return [part.numbers_of(one) for part, one in zip(self.parts, absorbed, strict=True)]
+
     def finish(self) -> None:
         for part in self.parts:
             if isinstance(part, Curves):
@@ -144,6 +161,10 @@ class FeatureMap(Brief, Part):
 
     def refine(self, draft: list[Any]) -> Matrix:
         return self._joined([part.refine(one) for part, one in zip(self.parts, draft, strict=True)])
+
+    def refine_with(self, draft: list[Any], numbers: list[Any]) -> Matrix:
+        found = zip(self.parts, draft, numbers, strict=True)
+        return self._joined([part.refine_with(one, some) for part, one, some in found])
 
     def transform(self, batch: Batch) -> Matrix:
         batch = with_derived(batch, self.columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -95,23 +96,38 @@ class Ngrams(Part):
         self._numbers: NDArray[np.uint32] | None = None
         self._class_counts = _core.ClassCounts() if settings.weight == "odds" else None
         self._classes = 0
+        self._put_off = False
 
     def collect(self, batch: Batch) -> _core.NgramBatch:
         return self._collecting.collect(*Strings.of_arrow(batch.columns[self.column]).for_core)
 
     def absorb(self, collected: _core.NgramBatch, labels: NDArray[np.int32] | None) -> Any:
-        presence = self._presence
-        indptr, indices, values, _ = self._collecting.absorb(collected, presence=presence)
+        indptr, indices, values, _ = self._collecting.absorb(collected, presence=self._presence)
         self._examples += len(indptr) - 1
-        if self._class_counts is not None:
+        if self._class_counts is not None and not self._put_off:
             if labels is None:
                 raise DataError(
                     "text.weight is 'odds', which is computed from labels, but there are none; name the "
                     "target column, or set text.weight to 'idf' or 'none'"
                 )
             self._classes = max(self._classes, 1 + int(labels.max(initial=-1)))
-            self._class_counts.add(indptr, indices, values, self._known, labels, presence)
+            self._class_counts.add(indptr, indices, values, self._known, labels, self._presence)
         return indptr, indices, values
+
+    def counts_labels(self) -> bool:
+        return self._class_counts is not None
+
+    def put_off_labels(self) -> None:
+        self._put_off = True
+
+    def with_labels(self, absorbed: AbsorbedNgrams, batches: Iterable[tuple[Any, NDArray[np.int32]]]) -> AbsorbedNgrams:
+        if self._class_counts is None:
+            return absorbed
+        counts, classes = _core.ClassCounts(), 0
+        for (indptr, indices, values), labels in batches:
+            classes = max(classes, 1 + int(labels.max(initial=-1)))
+            counts.add(indptr, indices, values, len(absorbed.counts), labels, self._presence)
+        return absorbed._replace(by_class=counts.counts(), classes=classes)
 
     def absorbed(self) -> AbsorbedNgrams:
         vocabulary = self._collecting
@@ -175,17 +191,26 @@ class Ngrams(Part):
         self._numbers = None
 
     def refine(self, draft: Any) -> Sparse:
-        indptr, indices, values = draft
-        width = self.width if self._numbers is None else len(self._numbers)
-        rows = _core.refine_rows(
-            indptr, indices, values, width, value=self.value, numbers=self._numbers, weights=self.weights
-        )
-        return Sparse(*rows, self.width)
+        return self.refine_with(draft, self._numbers)
 
     def transform(self, batch: Batch) -> Sparse:
         texts = Strings.of_arrow(batch.columns[self.column]).for_core
         indptr, indices, values, _ = self.vocabulary.read(*texts, value=self.value, weights=self.weights)
         return Sparse(indptr, indices, values, self.width)
+
+    def numbers_of(self, absorbed: AbsorbedNgrams) -> NDArray[np.uint32] | None:
+        """The features that the n-grams are here. The places of a table have the same numbers everywhere."""
+        if not isinstance(self.vocabulary, _core.NgramVocabulary):
+            return None
+        return self.vocabulary.find_collected(*absorbed.names, absorbed.parts)
+
+    def refine_with(self, draft: Any, numbers: NDArray[np.uint32] | None) -> Sparse:
+        indptr, indices, values = draft
+        width = self.width if numbers is None else len(numbers)
+        rows = _core.refine_rows(
+            indptr, indices, values, width, value=self.value, numbers=numbers, weights=self.weights
+        )
+        return Sparse(*rows, self.width)
 
     @property
     def _collecting(self) -> _core.NgramVocabulary | _core.HashedVocabulary:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, ClassVar, Self
@@ -50,7 +51,8 @@ class Part(ABC):
     batch is not read twice.
 
     Some parts can also be fitted on several machines: `absorbed` returns what a part has learned of its batches, and
-    `absorb_all` adds it to another part, as if that had absorbed these batches itself.
+    `absorb_all` adds it to another part, as if that had absorbed these batches itself. The drafts of the first part can
+    then be refined by the finished one: `numbers_of` finds what they mean there, and `refine_with` makes the rows.
 
     A fitted part can be saved and restored, extended by a part that was fitted on other data, and pruned of features
     without weight. After that it transforms batches, but no longer refines drafts.
@@ -73,6 +75,25 @@ class Part(ABC):
     def absorb_all(self, absorbed: Any) -> None:
         """Add what another part of the same spec has learned of the batches that come next."""
         raise NotImplementedError
+
+    def counts_labels(self) -> bool:
+        """Whether it counts labels while it is fitted."""
+        return False
+
+    def put_off_labels(self) -> None:  # noqa: B027 - most parts count none
+        """Let `absorb` ignore labels, which are not known yet, and which `with_labels` counts later."""
+
+    def with_labels(self, absorbed: Any, batches: Iterable[tuple[Any, NDArray[np.int32]]]) -> Any:
+        """Return what a part has `absorbed` without labels, with those of its batches, each given with its draft."""
+        return absorbed
+
+    def numbers_of(self, absorbed: Any) -> Any:
+        """What the drafts of the part that has `absorbed` this need in `refine_with`; by default nothing."""
+        return None
+
+    def refine_with(self, draft: Any, numbers: Any) -> Matrix:
+        """Make the rows of a batch from the draft of another part of the same spec."""
+        return self.refine(draft)
 
     @abstractmethod
     def finish(self) -> None: ...

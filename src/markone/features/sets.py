@@ -96,7 +96,13 @@ class Sets(Part):
         self.choose([texts[number] for number in order], has_missing=self.gaps > 0)
 
     def refine(self, draft: DraftedSets) -> Sparse:
-        return self.rows(draft.indptr, self.feature_of[draft.numbers], draft.missing)
+        return self.refine_with(draft, self.feature_of)
+
+    def numbers_of(self, absorbed: tuple[list[str], Numbers, int]) -> Numbers:
+        return np.array([self.place_of.get(text, -1) for text in absorbed[0]], np.int64)
+
+    def refine_with(self, draft: DraftedSets, numbers: Numbers) -> Sparse:
+        return self.rows(draft.indptr, numbers[draft.numbers], draft.missing)
 
     def transform(self, batch: Batch) -> Sparse:
         indptr, places, texts, missing = self.collect(batch)

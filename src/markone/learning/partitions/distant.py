@@ -7,24 +7,27 @@ files is sent. This process, the driver, knows the labels of all rows, and has t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from markone.cluster.engine import Engine, Handle, in_turn
+from markone.cluster.engine import LOOK, Engine, Handle, in_turn
 from markone.data.blocks import Block, DistantBlocks
 from markone.data.budget import LEAST, memory_budget
-from markone.data.source import UNLABELLED, BadLines, Label, Source
+from markone.data.source import UNLABELLED, BadLines, Batch, Column, Label, Source
 from markone.data.store import PartOfStore, RowStore, TrainingRows, digest_of
 from markone.errors import DataError
 from markone.features.files import Files, files_of
 from markone.features.map import FeatureMap
 from markone.features.part import Matrix
+from markone.features.spec import Features
 from markone.learning.examples import StoredExamples, Visits, check_enough, digest_of_partitions, shares
 from markone.learning.holdout import check_both
+from markone.learning.reading import DRAFTS_SHARE, check_vocabulary, size_of
 from markone.model.settings import Settings
 from markone.storage.saved import Saved
 
@@ -98,6 +101,22 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """What a worker has read of some files, and keeps until the rows of partitions are made of it."""
+
+    surveys: list[Survey]
+    """What the driver needs to know about each file."""
+    absorbed: list[Any]
+    """What the features have learned, without the labels."""
+    drafts: list[tuple[Any, NDArray[np.bool_]]] | None
+    """The drafts of all batches, each with the rows that have a label; None if they need too much memory."""
+
+    def __sizeof__(self) -> int:
+        """The bytes of the drafts, by which Dask decides where to use them."""
+        return sum(size_of(draft) for draft, _ in self.drafts or ())
+
+
+@dataclass(frozen=True, slots=True)
 class Survey:
     """What the driver needs to know about the rows of a file."""
 
@@ -115,8 +134,8 @@ class Survey:
 # ---- tasks
 
 
-def survey(files: Files, path: str) -> Survey:
-    """Read a file, and return the labels of its rows."""
+def survey(files: Files, path: str, use: Callable[[Batch], None] | None = None) -> Survey:
+    """Read a file, and return the labels of its rows. `use` is called with each batch."""
     source = files.source_or_none(path)
     numbers, importance = [np.zeros(0, np.int32)], [np.zeros(0)]
     if source is None:
@@ -127,28 +146,62 @@ def survey(files: Files, path: str) -> Survey:
         numbers.append(batch.labels)
         weighted |= batch.importance is not None
         importance.append(np.ones(len(batch)) if batch.importance is None else batch.importance)
+        if use is not None:
+            use(batch)
     together = np.concatenate(importance) if weighted else None
     return Survey([*source.labels], np.concatenate(numbers), together, source.bad)
 
 
+def read_files(spec: Features, columns: tuple[Column, ...], files: Files, neighbours: int, keep: bool) -> Reading:
+    """Read files, and learn features from them without their labels. If the rows are to be made of the same features,
+    `keep` what they need, unless it is too much for so many neighbours on a worker."""
+    features = FeatureMap(spec, columns)
+    features.put_off_labels()
+    room = memory_for(neighbours) // DRAFTS_SHARE
+    drafts: list[tuple[Any, NDArray[np.bool_]]] | None = [] if keep else None
+    rows = size = 0
+
+    def learn(batch: Batch) -> None:
+        nonlocal drafts, rows, size
+        draft = features.absorb(features.collect(batch), batch.labels)
+        rows += len(batch)
+        check_vocabulary(features, rows, memory_budget(None))
+        if drafts is not None:
+            drafts.append((draft, labelled_in(batch)))
+            size += size_of(draft)
+            drafts = drafts if size <= room else None
+
+    surveys = [survey(files, path, learn) for path in files.paths]
+    return Reading(surveys, features.absorbed(), drafts)
+
+
+def surveys_of(reading: Reading) -> tuple[list[Survey], bool]:
+    """Return what the driver needs to know about the files of a reading, and whether it has drafts."""
+    return reading.surveys, reading.drafts is not None
+
+
 def make_part(features: SentFeatures, share: Share) -> DistantPart:
     """Read the rows of a partition, and keep them."""
-    store = RowStore(memory_for(share.neighbours))
-    at, end = -share.first, len(share.labels)
-    for path in share.files.paths:
-        for batch in share.files.batches(path):
-            assert batch.labels is not None  # because there is a target
-            labelled = np.flatnonzero(batch.labels != UNLABELLED)
-            begin, at = at, at + len(labelled)
-            inside = labelled[max(0, -begin) : max(0, end - begin)]
-            if not len(inside):
-                continue
-            matrix = features.features.transform(batch)
-            places = slice(max(0, begin), max(0, begin) + len(inside))
-            add(store, matrix if len(inside) == len(batch) else matrix[inside], share, places)
-            if at >= end:
-                return finished(store, share)
-    return finished(store, share)
+    batches = (batch for path in share.files.paths for batch in share.files.batches(path))
+    found = labelled_between(
+        ((batch, labelled_in(batch)) for batch in batches),
+        share.first,
+        share.first + len(share.labels),
+        features.features.transform,
+    )
+    return part_of(found, share)
+
+
+def refine_rows(features: SentFeatures, reading: Reading, first: int, end: int) -> list[Matrix]:
+    """Make the labelled rows from `first` to `end` of a reading."""
+    assert reading.drafts is not None
+    numbers = features.features.numbers_of(reading.absorbed)
+    return [*labelled_between(reading.drafts, first, end, lambda draft: features.features.refine_with(draft, numbers))]
+
+
+def join_rows(share: Share, *pieces: list[Matrix]) -> DistantPart:
+    """Keep the rows of a partition, of which other tasks have made some each."""
+    return part_of(chain(*pieces), share)
 
 
 def facts_of_part(part: DistantPart) -> tuple[int, str]:
@@ -172,6 +225,39 @@ def of_part(part: DistantPart, function: Callable[..., Any], arguments: Sequence
 def keep_part(rows: SentRows, partition: int, neighbours: int) -> DistantPart:
     """Keep the rows of a partition that were sent."""
     return DistantPart(stored(rows, neighbours), partition)
+
+
+def labelled_in(batch: Batch) -> NDArray[np.bool_]:
+    """Return which rows of a batch have a label."""
+    assert batch.labels is not None  # because there is a target
+    found: NDArray[np.bool_] = batch.labels != UNLABELLED
+    return found
+
+
+def labelled_between(
+    batches: Iterable[tuple[Any, NDArray[np.bool_]]], first: int, end: int, rows_of: Callable[[Any], Matrix]
+) -> Iterator[Matrix]:
+    """Yield the labelled rows from `first` to `end` of batches, each of which comes with its labelled rows."""
+    at = 0
+    for batch, is_labelled in batches:
+        labelled = np.flatnonzero(is_labelled)
+        inside = labelled[max(0, first - at) : max(0, end - at)]
+        if len(inside):
+            matrix = rows_of(batch)
+            yield matrix if len(inside) == len(is_labelled) else matrix[inside]
+        at += len(labelled)
+        if at >= end:
+            return
+
+
+def part_of(matrices: Iterable[Matrix], share: Share) -> DistantPart:
+    """Keep rows with the labels of a share."""
+    store = RowStore(memory_for(share.neighbours))
+    at = 0
+    for matrix in matrices:
+        begin, at = at, at + matrix.shape[0]
+        add(store, matrix, share, slice(begin, at))
+    return finished(store, share)
 
 
 def add(store: RowStore, matrix: Matrix, rows: Share | SentRows, places: slice) -> None:
@@ -222,6 +308,7 @@ class DistantRows:
         self._numbers = np.zeros(0, np.int32)
         self._memory = memory
         self._made: list[Handle] | None = None
+        self._readings: Sequence[Kept] = ()
         self._facts: list[tuple[int, str]] | None = None
         self._apart: RowStore | None = None
 
@@ -231,15 +318,21 @@ class DistantRows:
     def __exit__(self, *_: object) -> None:
         if self._apart is not None:
             self._apart.close()
-        self.engine.free(self._made or ())
+        self.engine.free([*(self._made or ()), *(kept.reading for kept in self._readings)])
 
     def fill(
-        self, name: str, files: Files, features: FeatureMap, surveys: Surveys, held_out: NDArray[np.bool_]
+        self,
+        name: str,
+        files: Files,
+        features: FeatureMap,
+        surveys: Surveys,
+        held_out: NDArray[np.bool_],
+        readings: Sequence[Kept],
     ) -> None:
         """Say which rows there are. Those without a label are left out."""
         labelled = surveys.numbers != UNLABELLED
         self.unlabelled = int((~labelled).sum())
-        self._name, self._files, self._features = name, files, features
+        self._name, self._files, self._features, self._readings = name, files, features, readings
         self._starts = [int(labelled[:start].sum()) for start in surveys.starts]
         self._numbers = surveys.numbers[labelled]
         self.held_out = held_out[labelled]
@@ -271,7 +364,16 @@ class DistantRows:
     def parts(self) -> list[Handle]:
         """The handles of all partitions. The first call lets the workers make their rows."""
         if self._made is None:
-            self._made = made_on(self.engine, self._files, self._features, self, self._starts, self.partitions)
+            made = made_on(
+                self.engine, self._files, self._features, self, self._starts, self.partitions, self._readings
+            )
+            self._made = [one.part for one in made]
+            for one in made:
+                while one.pieces and not self.engine.wait([one.part], LOOK):
+                    pass
+                self.engine.free(one.pieces)
+            self.engine.free(kept.reading for kept in self._readings)
+            self._readings = ()
         return self._made
 
     def facts(self) -> list[tuple[int, str]]:
@@ -356,6 +458,27 @@ class BlocksOfParts(DistantBlocks):
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """The reading of some files, on the worker that has made it."""
+
+    reading: Handle
+    first: int
+    """The number of the first file."""
+    end: int
+    """The number after that of the last file."""
+    whole: bool
+    """Whether it has drafts, so that the files need not be read again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The rows of a partition, and the pieces of which they are made, which are of no use later."""
+
+    part: Handle
+    pieces: list[Handle]
+
+
+@dataclass(frozen=True, slots=True)
 class Surveys:
     """What the driver knows about the rows of all files."""
 
@@ -387,14 +510,20 @@ def parts_on(engine: Engine, source: Source, features: FeatureMap, store: RowSto
     counts = [one.labelled for one in in_turn(engine, survey, ((files, path) for path in files.paths))]
     if sum(counts) != len(store):
         raise changed(source.name, len(store), sum(counts))
-    return made_on(engine, files, features, store, [0, *np.cumsum(counts).tolist()], count)
+    return [one.part for one in made_on(engine, files, features, store, [0, *np.cumsum(counts).tolist()], count)]
 
 
 def made_on(
-    engine: Engine, files: Files, features: FeatureMap, store: TrainingRows, starts: list[int], count: int
-) -> list[Handle]:
-    """Let the workers make the rows of all partitions of their files, and return the handles. `starts` says where the
-    labelled rows of each file start, and where the last ones end."""
+    engine: Engine,
+    files: Files,
+    features: FeatureMap,
+    store: TrainingRows,
+    starts: list[int],
+    count: int,
+    readings: Sequence[Kept] = (),
+) -> list[Made]:
+    """Let the workers make the rows of all partitions. `starts` says where the labelled rows of each file start, and
+    where the last ones end. Files of which no reading is kept are read again."""
     neighbours = -(-count // max(1, engine.workers()))
     sent = engine.put(SentFeatures(features))
     found = []
@@ -402,14 +531,29 @@ def made_on(
         some = [i for i in range(len(files.paths)) if starts[i] < end and starts[i + 1] > start]
         share = Share(
             partition=partition,
-            files=Files(tuple(files.paths[i] for i in some), files.options, files.columns),
+            files=files.some(some[0], some[-1] + 1),
             first=start - starts[some[0]],
             labels=store.labels[start:end],
             held_out=store.held_out[start:end],
             importance=None if store.importance is None else store.importance[start:end],
             neighbours=neighbours,
         )
-        found.append(engine.submit(make_part, sent, share))
+        pieces = [kept for kept in readings if starts[kept.first] < end and starts[kept.end] > start]
+        if pieces and all(kept.whole for kept in pieces):
+            rows = [
+                engine.submit_near(
+                    kept.reading,
+                    refine_rows,
+                    sent,
+                    kept.reading,
+                    max(0, start - starts[kept.first]),
+                    end - starts[kept.first],
+                )
+                for kept in pieces
+            ]
+            found.append(Made(engine.submit(join_rows, share, *rows), rows))
+        else:
+            found.append(Made(engine.submit(make_part, sent, share), []))
     return found
 
 
