@@ -8,12 +8,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 from sklearn.metrics import brier_score_loss, log_loss
 
 import markone
 from markone.errors import DataError, SettingsError
 from markone.experiments.statistics import Calibration
-from markone.model.calibrator import FEWEST_ROWS, Calibrator, calibrate, is_better
+from markone.model.calibrator import (
+    FEWEST_ROWS,
+    MOST_CLASSES,
+    Calibrator,
+    best_slope,
+    calibrate,
+    is_better,
+    of_each_class,
+)
 from markone.model.rules import RULES
 from markone.storage.saved import Saved
 
@@ -154,6 +163,73 @@ def test_a_model_that_goes_on_from_another_uses_held_out_rows(tmp_path: Any) -> 
     markone.train(texts(1000, 2), epochs=2, **more).save(tmp_path / "m")
     resumed = markone.train(texts(1000, 2), target="kind", epochs=4, resume=tmp_path / "m")
     assert resumed.calibrator == whole.calibrator
+
+
+def by_classes(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scores of four classes, two of which are too high and too steep, the classes, and their true log-odds."""
+    rng = np.random.default_rng(seed)
+    odds = 2 * rng.normal(size=(rows, 4))
+    p = np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)
+    truth = (p.cumsum(axis=1) < rng.random((rows, 1))).sum(axis=1)
+    return (odds - [0, 1.5, 0, -1]) / [1, 3, 2, 1], truth, odds
+
+
+def test_classes_have_slopes_of_their_own_if_these_are_better() -> None:
+    scores, truth, odds = by_classes(4000)
+    found = calibrate(scores, truth, None, [*"abcd"])
+    centred = np.array(found.offsets) - np.mean(found.offsets)
+    np.testing.assert_allclose(found.slopes, [1, 3, 2, 1], rtol=0.12)
+    np.testing.assert_allclose(centred, [-0.125, 1.375, -0.125, -1.125], atol=0.2)
+    assert calibrate(odds, truth, None, [*"abcd"]).offsets == ()  # one slope is enough
+    by_chance = [
+        calibrate(odds, truth, None, [*"abcd"]) for seed in range(20) for _, truth, odds in [by_classes(100, seed)]
+    ]
+    assert sum(one.offsets != () for one in by_chance) <= 1  # few rows do not choose noise
+    many = np.hstack([scores, np.full((4000, MOST_CLASSES), -50.0)])
+    assert calibrate(many, truth, None, [*range(MOST_CLASSES + 4)]).offsets == ()
+
+
+def test_slopes_of_classes_are_at_the_optimum() -> None:
+    scores, truth, _ = by_classes(500)
+    weights = np.random.default_rng(1).random(500)
+    found = of_each_class(scores, truth, weights)
+    slope = best_slope(scores, truth, weights)
+    smoothed = 1 / (weights.sum() + 4)
+    targets = np.eye(4)[truth] * (1 - smoothed) + smoothed / 4
+
+    def cost(point: np.ndarray) -> float:
+        odds = point[:4] * slope * scores + point[4:]
+        logs = odds - np.log(np.exp(odds).sum(axis=1, keepdims=True))
+        return float(-(weights[:, None] * targets * logs).sum() + ((point - np.repeat([1, 0], 4)) ** 2).sum() / 2)
+
+    best = minimize(cost, np.repeat([1.0, 0.0], 4), tol=1e-10).x
+    np.testing.assert_allclose(found.slopes, best[:4] * slope, rtol=2e-3)
+    np.testing.assert_allclose(found.offsets, best[4:], atol=2e-3)
+
+
+def test_the_best_score_stays_the_most_probable() -> None:
+    scores, _, _ = by_classes(1000, seed=1)
+    calibrator = Calibrator((1.0, 3.0, 2.0, 1.0), (), 1000, (0.0, 1.5, 0.0, -1.0))
+    raised = calibrator.log_odds(scores)
+    p = np.exp(calibrator.log_probabilities(scores))
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert (raised.argmax(axis=1) != scores.argmax(axis=1)).sum() > 100
+    assert (p.argmax(axis=1) == scores.argmax(axis=1)).all()
+    assert (p.astype(np.float32).argmax(axis=1) == scores.argmax(axis=1)).all()
+    same = raised.argmax(axis=1) == scores.argmax(axis=1)
+    shares = np.exp(raised) / np.exp(raised).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(p[same], shares[same], atol=1e-5)
+
+
+def test_slopes_of_classes_are_saved() -> None:
+    found = Calibrator((1.0, 2.0, 0.5), (), 300, (0.0, 1.0, -1.0))
+    assert Calibrator.load(found.save(), 3) == found
+    for facts in ({"offsets": [0.0, 1.0]}, {"slopes": [1.0]}, {"knots": [0.0]}, {"offsets": [0.0, 1.0, float("nan")]}):
+        with pytest.raises(DataError, match="its calibration has"):
+            Calibrator.load(Saved({**found.save().facts, **facts}, {}), 3)
+    for classes in (2, 4):
+        with pytest.raises(DataError, match="its calibration has"):
+            Calibrator.load(found.save(), classes)
 
 
 GOOD = {"slopes": [1.0, 2.0], "knots": [0.0], "rows": 300}

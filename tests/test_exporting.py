@@ -31,6 +31,7 @@ from markone.exporting.parts import ExportError
 from markone.exporting.samples import ODD_TEXTS
 from markone.exporting.targets import TARGETS
 from markone.exporting.tokens import Characters, Tokenizer, hash_of_ngram
+from markone.model.calibrator import Calibrator
 from parts import ODD_WORDS
 from quickly import slow_but
 
@@ -227,6 +228,19 @@ def test_a_model_that_abstains(classes: int, error: float) -> None:
 def test_probabilities_have_knots() -> None:
     model = table(2, rule="mira", rows=3000)
     assert document_of(model)["probabilities"]["knots"]
+    for to in NAMES:
+        check(model, to)
+    check(model, "sql", dialect="sqlite")
+
+
+def test_classes_have_slopes_of_their_own() -> None:
+    x = np.random.default_rng(0).normal(size=(300, 2))
+    rows = {"a": x[:, 0], "b": x[:, 1]}
+    model = markone.train({**rows, "y": [LABELS[i] for i in (x @ [[1, 0, -1], [0, 1, 0]]).argmax(axis=1)]}, target="y")
+    scores = model.scores(rows)
+    model.calibrator = Calibrator((2.0, 0.5, 1.0), (), 900, (0.0, 1.5, -1.0))
+    own = scores * np.array(model.calibrator.slopes) + np.array(model.calibrator.offsets)
+    assert (own.argmax(axis=1) != scores.argmax(axis=1)).any()  # so that the best score makes a difference
     for to in NAMES:
         check(model, to)
     check(model, "sql", dialect="sqlite")

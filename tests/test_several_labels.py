@@ -19,6 +19,7 @@ import scipy.sparse
 from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 from sklearn.datasets import make_multilabel_classification
 from sklearn.metrics import accuracy_score, f1_score, hamming_loss
 from sklearn.multiclass import OneVsRestClassifier
@@ -40,10 +41,13 @@ from markone import (
 from markone.data.blocks import Block
 from markone.data.labels import sets_of
 from markone.data.source import Source
-from markone.experiments.splits import Plan
+from markone.experiments.splits import Plan, Split
+from markone.experiments.statistics import parts_of_f1
 from markone.learning import examples
+from markone.learning.deciding import found_by_others
 from markone.learning.learners import learner_for
 from markone.learning.passes import teach
+from markone.learning.samples import open_labelled
 from markone.learning.several_labels import LabelLearner
 from markone.model.decisions import choose_for_micro_f1
 from markone.model.explaining import SeveralExplanation
@@ -405,6 +409,154 @@ def test_validation_is_a_training_and_an_evaluation_for_each_fold() -> None:
     assert once.interval is None and "by hold-out of 30% of 200 rows" in str(once)
 
 
+def test_parts_of_f1_are_the_influence_of_rows() -> None:
+    rng = np.random.default_rng(0)
+    truth, found = rng.random((40, 3)) < 0.4, rng.random((40, 3)) < 0.5
+    parts = parts_of_f1(truth, found)
+    assert parts.mean() == pytest.approx(f1_score(truth, found, average="micro"))
+    times = 1000  # a row that counts a thousandth more
+    many = [np.repeat(one, times, axis=0) for one in (truth, found)]
+    for row in (0, 7, 23):
+        more = [np.vstack([one, own[row : row + 1]]) for one, own in zip(many, (truth, found), strict=True)]
+        change = f1_score(*more, average="micro") - parts.mean()
+        assert change * times * len(truth) == pytest.approx(parts[row] - parts.mean(), abs=1e-3)
+    assert parts_of_f1(np.zeros((2, 3), bool), np.zeros((2, 3), bool)).tolist() == [0, 0]
+
+
+def by_hand(split: Split, rule: str) -> tuple[np.ndarray, np.ndarray]:
+    """The scores of the test rows of a split, and which labels they have."""
+    learned = [TEXTS[row] for row in split.learned], [LABELS[row] for row in split.learned]
+    model = markone.train(learned[0], target=learned[1], rule=rule)
+    truth = np.array([[label in LABELS[row] for label in model.classes] for row in split.tested])
+    return np.asarray(model.scores([TEXTS[row] for row in split.tested])), truth
+
+
+def thresholded(scores: np.ndarray, rest: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Which labels are found in scores, with thresholds that are chosen on the rest."""
+    cuts = choose_for_micro_f1(rest, truth.astype(np.int64), None)
+    return np.column_stack(
+        [own >= cut.score if cut is not None else own > 0 for own, cut in zip(scores.T, cuts, strict=True)]
+    )
+
+
+@pytest.mark.parametrize("rule", ["mira", "svm"])
+def test_rules_are_compared_by_micro_f1_with_thresholds_of_other_folds(rule: str) -> None:
+    found = markone.compare(TEXTS, target=LABELS, rules=["mira", "svm"], folds=4)
+    splits = Plan(folds=4).divide(len(TEXTS))[0]
+    folds = [by_hand(split, rule) for split in splits]
+    for i, (fold, (scores, truth)) in enumerate(zip(found[rule].validation.folds, folds, strict=True)):
+        np.testing.assert_allclose(fold.scores, scores, atol=1e-5)
+        others = [one for j, one in enumerate(folds) if j != i]
+        predicted = thresholded(scores, *(np.concatenate(one) for one in zip(*others, strict=True)))
+        assert (fold.predicted == predicted).all() and fold.score == pytest.approx(micro_f1(truth, predicted))
+    assert found[rule].validation.mean == pytest.approx(np.mean([fold.score for fold in found[rule].validation.folds]))
+
+
+def test_a_comparison_of_several_labels() -> None:
+    found = markone.compare(TEXTS, target=LABELS, folds=3)
+    assert {one.name for one in found.contenders} == {"averaged-perceptron", "logistic-online", *RULES}
+    assert not found.failures and found.metric == "micro F1" and found.best is not None
+    assert "ways to learn from 200 rows of 3 labels" in str(found) and "its micro F1 on test rows is" in found.verdict
+    assert "accuracy" not in str(found)
+    [test, *_] = found.tests
+    better, worse = found[test.better], found[test.worse]
+    lead = better.worth - worse.worth
+    assert better.validation.mean >= worse.validation.mean
+    assert test.p == pytest.approx(2 * norm.sf(abs(lead.mean() / (lead.std(ddof=1) / np.sqrt(len(lead))))))
+    assert test.wins == sum(a.sum() > b.sum() for a, b in zip(better.right, worse.right, strict=True))
+    for one in found.contenders:
+        assert one.log_loss is not None and one.log_loss < 0.5 and one.calibration is not None
+        low, high = one.validation.interval
+        assert 0 <= low < one.validation.mean < high <= 1
+    assert json.loads(json.dumps(found.as_dict()))["metric"] == "micro F1"
+    assert "right about more labels" in found.html() and "<svg" not in found.html()
+
+
+def test_a_hold_out_is_compared_by_halves() -> None:
+    found = markone.compare(TEXTS, target=LABELS, rules="mira", method="holdout", share=0.5)
+    [fold] = found["mira"].validation.folds
+    scores, half = fold.scores, np.arange(100) % 2 == 0
+    assert scores is not None
+    for tested in (half, ~half):
+        expected = thresholded(scores[tested], scores[~tested], fold.truth[~tested])
+        assert (fold.predicted[tested] == expected).all()
+    low, high = found["mira"].validation.interval
+    assert low < fold.score < high
+
+
+def test_settings_of_several_labels_are_tuned_by_micro_f1() -> None:
+    tuning = markone.tune(TEXTS, target=LABELS, rule="mira")
+    assert tuning.metric == "micro F1" and {one.settings.get("rule", "mira") for one in tuning.trials} == {"mira"}
+    assert all(one.reason is None for one in tuning.trials)
+    first = next(one for one in tuning.trials if one.round == 1 and one.settings == {"C": 0.01})
+    [split] = Plan(method="holdout", share=0.2).divide(len(TEXTS))[0]
+    learned = [TEXTS[row] for row in split.learned], [LABELS[row] for row in split.learned]
+    model = markone.train(learned[0], target=learned[1], C=0.01)
+    truth = np.array([[label in LABELS[row] for label in model.classes] for row in split.tested])
+    scores = np.asarray(model.scores([TEXTS[row] for row in split.tested]))
+    predicted, half = np.zeros_like(truth), np.arange(len(truth)) % 2 == 0
+    for tested in (half, ~half):
+        predicted[tested] = thresholded(scores[tested], scores[~tested], truth[~tested])
+    assert first.score == pytest.approx(micro_f1(truth, predicted)) and (predicted != (scores > 0)).any()
+    assert json.loads(json.dumps(tuning.as_dict()))["micro_f1"] == tuning.score and "micro F1" in str(tuning)
+    again = markone.tune(TEXTS, target=LABELS, rule="mira")
+    assert [one.score for one in again.trials] == [one.score for one in tuning.trials]
+
+
+def test_tuning_of_several_labels_tries_only_rules_that_learn_them() -> None:
+    rare = [own if i % 4 else [*own, "odd"] for i, own in enumerate(LABELS)]
+    tuning = markone.tune([f"{text} {i % 4 or 'odd'}" for i, text in enumerate(TEXTS)], target=rare)
+    rules = {one.settings["rule"] for one in tuning.trials if "rule" in one.settings}
+    assert rules == {"logistic", "svm", "hinge"} and tuning.rule in RULES
+    assert markone.train(TEXTS, target=LABELS, features=tuning.features, **tuning.settings).several is not None
+    assert not any("weight" in one.text for one in tuning.trials)  # the default weight is idf already
+    nested = markone.compare(TEXTS, target=LABELS, rules="hinge", folds=2, tune=True)
+    assert all(fold.settings is not None for fold in nested["hinge"].validation.folds)
+
+
+def test_thresholds_of_half_of_the_rows_are_chosen_on_the_other_half() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.random((400, 2)) < 0.2
+    scores = truth + rng.normal(size=truth.shape) - 2.0
+    found = found_by_others(scores, truth, np.arange(400) % 2, Settings())
+    assert micro_f1(truth, found) > micro_f1(truth, scores > 0) + 0.05
+    expected = thresholded(scores[::2], scores[1::2], truth[1::2])
+    assert (found[::2] == expected).all()
+
+
+@pytest.mark.parametrize(
+    ("use", "sentence"),
+    [
+        (lambda: markone.compare(TEXTS, target=LABELS, rules="naive-bayes"), "'naive-bayes', which cannot learn sev"),
+        (lambda: markone.compare(TEXTS, target=LABELS, rules="curves"), "must not contain 'curves'"),
+        (lambda: markone.compare(TEXTS, target=LABELS, method="loo"), "method is 'loo', which is for rows with one"),
+        (lambda: markone.tune(TEXTS, target=LABELS, rule="mlp"), "'mlp', which cannot learn several labels"),
+        (
+            lambda: markone.tune(TEXTS, target=LABELS, features={"text": {"weight": "odds"}}),
+            "text.weight is 'odds', which needs one class",
+        ),
+        (
+            lambda: markone.compare(TEXTS, target=LABELS, features={"text": {"weight": "odds"}}),
+            "text.weight is 'odds', which needs one class",
+        ),
+        (lambda: markone.tune(["a", "b"], target=[[], []]), "none of the rows has a label"),
+    ],
+)
+def test_what_experiments_with_several_labels_refuse(use: Callable[[], Any], sentence: str) -> None:
+    with pytest.raises((SettingsError, DataError), match=sentence):
+        use()
+
+
+def test_a_sample_of_several_labels_can_be_sent(tmp_path: Path) -> None:
+    rows = zip(TEXTS, LABELS, strict=True)
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": text, "tags": own}) + "\n" for text, own in rows))
+    sample = open_labelled(tmp_path / "a.jsonl", "tags", 1, None)
+    sent = pickle.loads(pickle.dumps(sample))
+    assert sent.classes == ["film", "food", "sports"] and (sent.sets == sample.sets).all()
+    some = sent.part(np.arange(0, 200, 3))
+    assert some.targets(np.array([1])).tolist() == [[label in LABELS[3] for label in WORDS]]
+
+
 def test_rows_are_filtered_by_one_of_several_labels(tmp_path: Path) -> None:
     model, path = model_of(), tmp_path / "texts.jsonl"
     path.write_text("".join(f"{json.dumps({'text': text})}\n" for text in TEXTS))
@@ -415,7 +567,7 @@ def test_rows_are_filtered_by_one_of_several_labels(tmp_path: Path) -> None:
 
 
 def test_experiments_refuse_lists_of_labels() -> None:
-    uses: list[Any] = [markone.compare, markone.tune, markone.audit, markone.trace]
+    uses: list[Any] = [markone.audit, markone.trace]
     for use in uses:
         with pytest.raises(DataError, match="needs one label for each row, and these rows have lists of labels"):
             use(TEXTS, target=LABELS)
@@ -460,6 +612,15 @@ def test_thresholds_for_micro_f1_are_the_best_where_the_gain_is_certain() -> Non
     doubled = choose_for_micro_f1(np.repeat(scores, 2, axis=0), np.repeat(truth, 2, axis=0).astype(int), None)
     weighted = choose_for_micro_f1(scores, truth.astype(int), np.full(300, 2.0))
     assert [one and one.score for one in weighted] == [one and one.score for one in doubled]
+
+
+def test_labels_without_a_positive_score_get_thresholds() -> None:
+    scores = np.linspace(-2, -1, 100)[:, None].repeat(2, axis=1)
+    truth = np.array([[row >= 60, row >= 90] for row in range(100)]).astype(np.int64)
+    cuts = [cut.score for cut in choose_for_micro_f1(scores, truth, None) if cut is not None]
+    assert (scores >= cuts).sum(axis=0).tolist() == [40, 10]
+    timid = markone.train(TEXTS, target=LABELS, C=0.01)
+    assert (timid.scores(TEXTS) < 0).all() and timid.evaluate(TEXTS, LABELS).micro_f1 > 0.8
 
 
 def test_what_a_threshold_is_for_changes_the_predictions() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -86,14 +87,14 @@ def test_explanations_and_reports(articles: Path, run: Any) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("train", *CSV, "--tune"), "needs one label for each row"),
+        (("train", *CSV, "--tune", "--rule", "naive-bayes"), "--rule is 'naive-bayes', which cannot learn several"),
         (("train", *CSV, "--rule", "mlp"), "--rule is 'mlp', which cannot learn several labels"),
         (("train", *CSV, "--abstain", "1%"), "--abstain is for rows with one label each"),
         (("train", *CSV, "--class-weight", "filn=2"), "--class-weight names 'filn', which is not among the classes"),
         (("train", "train.ft"), "a second label, '__label__food'; --kinds label=set reads lines with several labels"),
         (("validate", *CSV, "--method", "loo"), "--method is 'loo', which is for rows with one label each"),
         (("validate", *CSV, "--plot", "a.svg"), "--plot draws accuracies of classes"),
-        (("compare", *CSV), "needs one label for each row"),
+        (("compare", *CSV, "--plot", "a.svg"), "--plot draws accuracies of classes"),
         (("audit", *CSV), "needs one label for each row"),
         (("certify", *CSV), "needs one label for each row"),
         (("evaluate", "a.model", "test.csv", "--margins"), "this model predicts several labels for each row"),
@@ -115,6 +116,16 @@ def test_training_goes_on_and_folds_are_tested(articles: Path, run: Any) -> None
     said = run("validate", *CSV, "--folds", "3")
     assert said.startswith("mira: micro F1 ") and "3 folds" in said and "All tests together" in said
     assert json.loads(run("validate", *CSV, "--folds", "3", "--json"))["rows"] > 0
+
+
+def test_rules_are_compared_and_settings_are_tuned(articles: Path, run: Any) -> None:
+    said = run("compare", *CSV, "--folds", "3", "--html", "a.html")
+    assert "7 ways to learn from" in said and "micro F1" in said and "accuracy" not in said
+    assert "micro F1" in (articles / "a.html").read_text()
+    found = json.loads(run("compare", *CSV, "--folds", "3", "--json"))
+    run(*shlex.split(found["command"])[1:], "-o", "b.model", "--quiet")
+    said = run("train", *CSV, "--tune", "--rule", "hinge", "-o", "a.model")
+    assert "micro F1" in said and "No test data were read." in said and "Learned 3 labels" in said
 
 
 def test_a_training_is_resumed(articles: Path, run: Any) -> None:

@@ -53,7 +53,7 @@ def compare(
     The table shows for each rule the accuracy on test rows with its 95% interval, the time and the number of passes of
     training, the size of the model, and the calibration error if the rule has probabilities. For comparison, it also
     shows the most frequent class, 1-nearest-neighbour and a decision tree. Exact McNemar tests tell which differences
-    may be due to chance.
+    may be due to chance. If rows have several labels, rules are compared by micro F1.
 
     For example:
 
@@ -82,7 +82,7 @@ def compare(
     from markone.cli.commands import train_command
     from markone.cli.console import Terminal
     from markone.cli.output import check_not_read, write_page
-    from markone.cli.pictures import check_picture, of_comparison, save_picture
+    from markone.cli.pictures import check_picture, of_comparison, refuse_pictures, save_picture
     from markone.cli.progress import wished
     from markone.cli.reading import open_rows
     from markone.cli.report import show
@@ -91,6 +91,8 @@ def compare(
     check_not_read(html, *data, features)
     check_picture(plot, *data, features, written=[html])
     source = open_rows("compare", data, reading, target=target, importance=importance, threads=threads)
+    if plot is not None:
+        refuse_pictures(source)
     comparison = run_comparison(
         source,
         rules=None if rules is None else words_in(rules),

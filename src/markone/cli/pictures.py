@@ -183,6 +183,12 @@ def save_trace(path: str | None, trace: Trace, title: str) -> None:
         save_picture(path, lambda: [plots.step(trace, moves[-1]) if in_plane else plots.paths(trace)], title)
 
 
+def refuse_pictures(source: Source) -> None:
+    """Raise an error if rows have several labels, for which there are no pictures of experiments."""
+    if source.several:
+        raise SettingsError("plot", "draws accuracies of classes, but here rows can have several labels; leave it out")
+
+
 def of_comparison(comparison: Comparison) -> Iterator[Figure]:
     """Yield the accuracies, and the calibration of the contenders that have probabilities."""
     from markone import plots

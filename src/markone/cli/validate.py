@@ -76,7 +76,7 @@ def validate(
         The numbers of training rows for --curve, such as 100,200,400. By default, all rows that are not held out, half
         of them, and so on.
     """
-    from markone.cli.pictures import check_picture, of_learning_curve, of_validation, save_picture
+    from markone.cli.pictures import check_picture, of_learning_curve, of_validation, refuse_pictures, save_picture
     from markone.cli.progress import wished
     from markone.cli.reading import open_rows
     from markone.cli.report import show
@@ -112,8 +112,8 @@ def validate(
         save_picture(plot, lambda: of_learning_curve(by_rows), f"{by_rows.name} on {source.name}")
         show(by_rows, source, json=json)
         return
-    if plot is not None and source.several:
-        raise SettingsError("plot", "draws accuracies of classes, but here rows can have several labels; leave it out")
+    if plot is not None:
+        refuse_pictures(source)
     folds = USUAL_FOLDS if folds is None else folds
     validation = test(source, method=method or "kfold", folds=folds, plain=plain, cluster=cluster, **how)
     if isinstance(validation, Validation):

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from markone import _core
 from markone.brief import Brief
 from markone.checks import check_named, switch
 from markone.data.source import Label
@@ -24,19 +25,23 @@ from markone.experiments.folds import FoldRows, divided
 from markone.experiments.page import page_of
 from markone.experiments.progress import StepProgress, watching
 from markone.experiments.splits import Method, Plan, Split
-from markone.experiments.statistics import Calibration, PairTest, log_loss
+from markone.experiments.statistics import Calibration, PairTest, log_loss, parts_of_f1
 from markone.experiments.tuning import tuned
 from markone.experiments.validating import validated
-from markone.experiments.validation import Fold, Validation, about_rows, fold_of, result
+from markone.experiments.validation import Fold, Metric, Validation, about_rows, fold_of, result, score_of
 from markone.experiments.verdict import CURVES, p_in_words, pair_test, recommended, verdict_of
 from markone.extras import need
 from markone.features.derived import made_columns
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning import table_defaults
-from markone.learning.samples import Sample, open_sample
+from markone.learning.deciding import decisions_of_labels, of_each_label
+from markone.learning.samples import Sample, open_labelled
+from markone.learning.training import check_weights_of_words
+from markone.learning.wishes import Wishes
 from markone.model.calibrator import FEWEST_ROWS, calibrate, is_better
 from markone.model.rules import COMPARED, RULES, owners_of
+from markone.model.settings import Settings
 from markone.reporting.grids import Grid
 from markone.reporting.shown import Content, Shown
 from markone.theory.advice import advice, certificate_of, with_bias
@@ -65,8 +70,20 @@ class Contender(Brief):
     """The settings for `train`, without those that were tuned in each fold."""
 
     @cached_property
+    def worth(self) -> NDArray[np.float64]:
+        """How good the predictions of each row are in the first repeat, in the order of the rows. Their mean is the
+        accuracy or, with several labels, micro F1."""
+        folds = [fold for fold in self.validation.folds if fold.repeat == 1]
+        order = np.argsort(np.concatenate([fold.rows for fold in folds]))
+        if self.validation.metric != "micro F1":
+            return self.right.astype(np.float64)
+        truth, found = (np.concatenate([getattr(fold, name) for fold in folds]) for name in ("truth", "predicted"))
+        return parts_of_f1(truth, found)[order]
+
+    @cached_property
     def right(self) -> NDArray[np.bool_]:
-        """Whether each row was classified correctly in the first repeat, in the order of the rows."""
+        """Whether each row was classified correctly in the first repeat, in the order of the rows; with several labels,
+        whether it is right about each of them (rows × labels)."""
         folds = [fold for fold in self.validation.folds if fold.repeat == 1]
         order = np.argsort(np.concatenate([fold.rows for fold in folds]))
         return np.concatenate([fold.predicted == fold.truth for fold in folds])[order]
@@ -120,6 +137,8 @@ class Comparison(Shown):
     """Whether a plane separates the classes, in words."""
     tuned: bool = False
     """Whether settings were chosen in each fold."""
+    metric: Metric = "accuracy"
+    """What is compared: accuracy or, if rows have several labels, micro F1."""
     remarks: list[str] = field(default_factory=list)
 
     def in_brief(self) -> str:
@@ -148,6 +167,7 @@ class Comparison(Shown):
             "rows": self.rows,
             "classes": self.classes,
             "design": self.design,
+            "metric": self.metric,
             "contenders": [contender.as_dict() for contender in self.contenders],
             "tests": [test.as_dict() for test in self.tests],
             "failures": [asdict(failure) for failure in self.failures],
@@ -169,19 +189,19 @@ class Comparison(Shown):
         yield from filter(None, (self.verdict, self.theory))
 
     def html(self) -> str:
-        """Return a self-contained HTML page, with plots if matplotlib is installed."""
+        """Return a self-contained HTML page, with plots if matplotlib is installed and rows have one label each."""
         return page_of(self)
 
     def heading(self) -> str:
         """Return a short description of the comparison."""
         return (
-            f"{len(self.contenders)} ways to learn from {self.rows:,} rows of {len(self.classes):,} classes, by "
-            f"{self.design}"
+            f"{len(self.contenders)} ways to learn from {self.rows:,} rows of {len(self.classes):,} "
+            f"{'labels' if self.metric == 'micro F1' else 'classes'}, by {self.design}"
         )
 
     def grid(self, *, with_passes: bool = True) -> Grid:
         """Return a table with a row for each contender."""
-        heads = ["", "accuracy", "interval", "log-loss", "off by", "seconds", "size", "passes"]
+        heads = ["", self.metric, "interval", "log-loss", "off by", "seconds", "size", "passes"]
         shown = len(heads) if with_passes else -1
         return Grid([heads[:shown]], [self._row(contender)[:shown] for contender in self.contenders])
 
@@ -201,8 +221,11 @@ class Comparison(Shown):
 
     def test_grid(self) -> Grid:
         """Return a table of the tests of each contender and the next."""
+        heads = ["only better right", "only next right"]
+        if self.metric == "micro F1":
+            heads = ["rows where better", "rows where worse"]
         return Grid(
-            [["better, next best", "only better right", "only next right", "p"]],
+            [["better, next best", *heads, "p"]],
             [
                 [f"{test.better}, {test.worse}", f"{test.wins:,}", f"{test.losses:,}", p_in_words(test.p)]
                 for test in self.tests
@@ -243,6 +266,9 @@ def compare(
 ) -> Comparison:
     """Compares rules and some baselines on the same rows, and recommends a rule.
 
+    If rows have lists of labels, rules are compared by micro F1, without baselines. The thresholds and probabilities of
+    the labels are learned from the other folds or, for a hold-out, from the other half of the tested rows.
+
     Features are made within each fold, once for all rules that use the same features.
 
     Parameters
@@ -281,21 +307,47 @@ def compare(
     plan = Plan(method=method, folds=folds, repeats=repeats, share=share, seed=seed)
     compared = {name: settings_of_rule(name, bias) for name in names_of(rules)}
     named = [(name, given) for name, given in compared.items() if name != CURVES]
-    ways: list[Way] = [by_rule(name, given, seed, features, functions) for name, given in named]
-    if contrasts:
-        ways += all_contrasts(Features.of(features, functions), seed)
-    sample = open_sample(source, target, threads, memory)
-    if CURVES in compared and table_defaults.suits(sample.held.columns, compared[CURVES]):
+    checked: list[Way] = [by_rule(name, given, seed, features, functions) for name, given in named]
+    sample = open_labelled(source, target, threads, memory)
+    several = sample.sets is not None
+    if several:
+        plan.check_for_labels()
+        check_weights_of_words(Features.of(features, functions, classless=True), sample.held.columns)
+        ways = ways_for_labels(named, seed, features, functions, chosen=rules is not None)
+    else:
+        ways = [*checked, *(all_contrasts(Features.of(features, functions), seed) if contrasts else [])]
+    if CURVES in compared and not several and table_defaults.suits(sample.held.columns, compared[CURVES]):
         ways.insert(0, replace(for_table(compared[CURVES], seed, features, functions), name=CURVES))
     elif rules is not None and CURVES in compared:
         raise SettingsError("rules", f"must not contain {CURVES!r}, which are for tables of numbers and categories")
     contest = Contest(sample, plan, ways, Tuner(features, functions, seed, compared) if tune else None)
     contest.hold(progress, cluster)
+    if several:
+        return replace(contest.comparison(time.perf_counter() - begun, compared), tuned=tune)
     chart = FeatureMap(Features.of(features, functions), sample.held.columns)
     certificate = certificate_of(sample, chart, bias=bias)
     biased = with_bias(certificate, lambda: certificate_of(sample, chart, bias=True))
     found = contest.comparison(time.perf_counter() - begun, compared, certificate)
     return replace(found, theory=advice(certificate, biased), tuned=tune)
+
+
+def ways_for_labels(
+    named: Iterable[tuple[str, dict[str, Any]]],
+    seed: int,
+    features: Any,
+    functions: Mapping[str, Function] | None,
+    *,
+    chosen: bool,
+) -> list[Way]:
+    """Return the rules that can learn several labels a row. If the user has `chosen` the rules, all of them must."""
+    ways: list[Way] = []
+    for name, given in named:
+        try:
+            ways.append(by_rule(name, given, seed, features, functions, several=True))
+        except SettingsError:
+            if chosen:
+                raise
+    return ways
 
 
 def settings_of_rule(name: str, bias: bool) -> dict[str, Any]:
@@ -364,7 +416,11 @@ class Contest:
         self.feature_seconds /= len(splits)
         for way in self.ways:
             if way.name not in self.failures:
-                folds = with_probabilities(self.folds[way.name], way.rule, self.sample.classes)
+                folds = self.folds[way.name]
+                if self.sample.sets is None:
+                    folds = with_probabilities(folds, way.rule, self.sample.classes)
+                elif isinstance(way, ByRule):
+                    folds = with_decisions(folds, way.settings)
                 self.validations[way.name] = result(self.sample, self.plan, way, folds, [])
 
     def tasks(self, splits: list[Split], *, together: bool) -> Iterator[Task]:
@@ -425,7 +481,7 @@ class Contest:
                 self.failures[way.name] = str(error)
 
     def comparison(
-        self, seconds: float, compared: Mapping[str, dict[str, Any]], certificate: Certificate
+        self, seconds: float, compared: Mapping[str, dict[str, Any]], certificate: Certificate | None = None
     ) -> Comparison:
         contenders = [
             contender_of(name, self.rule_of(name), self.validations[name], compared.get(name, {}))
@@ -434,6 +490,7 @@ class Contest:
         ]
         if not contenders:
             raise DataError(f"no rule can be trained on these data: {next(iter(self.failures.values()))}")
+        facts = () if certificate is None else (certificate.separable, certificate.plane_in_words)
         contenders.sort(key=lambda contender: (-contender.validation.mean, contender.log_loss or 0.0))
         return Comparison(
             source=self.sample.held.name,
@@ -442,10 +499,11 @@ class Contest:
             design=self.plan.in_words(),
             contenders=contenders,
             tests=[pair_test(better, worse) for better, worse in pairwise(contenders)],
-            verdict=verdict_of(contenders, certificate.separable, certificate.plane_in_words),
+            verdict=verdict_of(contenders, *facts),
             failures=[Failure(name, self.failures[name]) for name in self.order if name in self.failures],
             seconds=seconds,
             feature_seconds=self.feature_seconds,
+            metric=contenders[0].validation.metric,
             remarks=[*self.remarks, *about_rows(self.sample)],
         )
 
@@ -475,10 +533,61 @@ def with_probabilities(folds: list[Fold], rule: str | None, classes: list[Label]
     return found
 
 
+def with_decisions(folds: list[Fold], settings: Settings) -> list[Fold]:
+    """Return the folds with the predictions and probabilities of several labels, as other folds of the same repeat, or
+    other rows of a single fold, suggest them."""
+    found = []
+    for fold in folds:
+        others = [one for one in folds if one.repeat == fold.repeat and one is not fold]
+        predicted, probabilities = decided_by(others, fold, settings) if others else decided_by_halves(fold, settings)
+        found.append(
+            replace(
+                fold, predicted=predicted, probabilities=probabilities, score=score_of(fold.truth, predicted, False)
+            )
+        )
+    return found
+
+
+Decided = tuple[NDArray[np.bool_], NDArray[np.float64] | None]
+"""Which labels are predicted, and the probabilities of both answers for each label, if there are any."""
+
+
+def decided_by(others: list[Fold], fold: Fold, settings: Settings) -> Decided:
+    """Return the predictions of several labels for a fold, with thresholds that are chosen on other folds."""
+    scores, truth = (np.concatenate([getattr(one, name) for one in others]) for name in ("scores", "truth"))
+    decisions = decisions_of_labels(of_each_label(scores, truth), settings, Wishes(), truth.shape[1])
+    assert fold.scores is not None  # rules have scores
+    predicted = decisions.found(fold.scores, _core.Tie[settings.tie])
+    has_probabilities = decisions.calibrated or settings.traits.has_probabilities
+    return predicted, np.exp(decisions.log_of_both(fold.scores)) if has_probabilities else None
+
+
+def decided_by_halves(fold: Fold, settings: Settings) -> Decided:
+    """Return the same for a single fold: each half of its rows decides about the other."""
+    half = np.arange(len(fold.rows)) % 2 == 0
+    predicted = np.zeros_like(fold.truth)
+    probabilities = np.zeros((len(fold.rows), 2, fold.truth.shape[1]))
+    complete = True
+    for tested in (half, ~half):
+        rest, own = (part_of(fold, rows) for rows in (~tested, tested))
+        predicted[tested], found = decided_by([rest], own, settings)
+        if found is None:
+            complete = False
+        else:
+            probabilities[tested] = found
+    return predicted, probabilities if complete else None
+
+
+def part_of(fold: Fold, rows: NDArray[np.bool_]) -> Fold:
+    """Return some of the rows of a fold, with their scores."""
+    assert fold.scores is not None  # rules have scores
+    return replace(fold, rows=fold.rows[rows], truth=fold.truth[rows], scores=fold.scores[rows])
+
+
 def contender_of(
     name: str, rule: str | None, validation: Validation, settings: Mapping[str, Any] | None = None
 ) -> Contender:
-    truth, probabilities = validation.truth, validation.probabilities
+    probabilities = validation.probabilities
     return Contender(
         name=name,
         rule=rule,
@@ -488,7 +597,7 @@ def contender_of(
         bytes=validation.folds[0].bytes,
         has_probabilities=probabilities is not None,
         calibration=validation.calibration,
-        log_loss=None if probabilities is None else log_loss(truth, probabilities),
+        log_loss=None if probabilities is None else log_loss(*validation.decisions),
         settings=dict(settings or {}),
     )
 
@@ -519,4 +628,6 @@ class Tuner:
 
     def tuned(self, way: ByRule, sample: Sample, split: Split) -> ByRule:
         found = tuned(sample.part(split.learned), self.compared[way.name], self.features, self.functions, self.seed)
-        return replace(by_rule(way.name, found.settings, self.seed, found.features, None), chosen=found.settings)
+        several = sample.sets is not None
+        by = by_rule(way.name, found.settings, self.seed, found.features, None, several=several)
+        return replace(by, chosen=found.settings)

@@ -21,11 +21,13 @@ from markone.learning.learner import Learner
 from markone.learning.learners import new_learner
 from markone.learning.passes import accuracies, teach
 from markone.learning.reading import FEW_ROWS, USUAL_HOLDOUT
-from markone.learning.training import check_names, check_patience, settings_of, spec_of
+from markone.learning.several_labels import LabelLearner
+from markone.learning.training import check_for_sets, check_names, check_patience, settings_of, spec_of
 from markone.model.evaluation import log_probabilities
 from markone.model.history import History, Pass
 from markone.model.model import Model
 from markone.model.settings import Settings
+from markone.model.several_labels import SeveralLabels
 
 ALL_MEASURED = 20
 MEASURED_AGAIN = 1.1
@@ -97,8 +99,11 @@ class ByRule:
         history, seconds = taught(learner, rows)
         scorer = learner.scorer()
         scores = scorer.scores(rows.tested_block.rows)
-        probabilities = np.exp(log_probabilities(scores)) if scorer.has_probabilities else None
         size = file_size(rows, learner, history) if weigh else None
+        if isinstance(learner, LabelLearner):
+            found = learner.found(rows.tested_block.rows)
+            return Answer(found, None, seconds, history, size, self.chosen, scores=scores)
+        probabilities = np.exp(log_probabilities(scores)) if scorer.has_probabilities else None
         predicted = learner.predict(rows.tested_block.rows)
         return Answer(predicted, probabilities, seconds, history, size, self.chosen, scores=scores)
 
@@ -107,7 +112,7 @@ class ByRule:
         settings = with_holdout(settings, len(rows.truth))
         if settings.traits.predicts_numbers:
             return new_learner(settings, rows.features, [], [rows.block], rows.truth)
-        return new_learner(settings, rows.features, rows.classes, [rows.block])
+        return new_learner(settings, rows.features, rows.classes, [rows.block], sets=rows.sets)
 
 
 def numbers_answered(learner: Learner, rows: FoldRows) -> Answer:
@@ -176,6 +181,7 @@ def file_size(rows: FoldRows, learner: Learner, history: History) -> int:
         scorer=learner.scorer(),
         settings=learner.settings,
         history=history,
+        several=None if rows.sets is None else SeveralLabels.plain(len(rows.sets)),
     )
     with tempfile.TemporaryDirectory(prefix="markone-") as folder:
         path = os.path.join(folder, "model")
@@ -184,12 +190,21 @@ def file_size(rows: FoldRows, learner: Learner, history: History) -> int:
 
 
 def by_rule(
-    name: str, given: dict[str, Any], seed: int, features: Any, functions: Mapping[str, Function] | None
+    name: str,
+    given: dict[str, Any],
+    seed: int,
+    features: Any,
+    functions: Mapping[str, Function] | None,
+    *,
+    several: bool = False,
 ) -> ByRule:
-    """Return a rule with the given settings, and with the features that suit it."""
+    """Return a rule with the given settings, and with the features that suit it, also if a row can have `several`
+    labels."""
     settings = settings_for(given, seed)
     traits = settings.traits
-    spec = spec_of(features, functions, None, countable=traits.counts, classless=traits.predicts_numbers)
+    if several:
+        check_for_sets(settings)
+    spec = spec_of(features, functions, None, countable=traits.counts, classless=several or traits.predicts_numbers)
     return ByRule(name, settings, spec)
 
 

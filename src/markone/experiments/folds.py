@@ -17,6 +17,7 @@ from markone.features.part import Matrix
 from markone.features.spec import Features
 from markone.learning.class_weights import weighted
 from markone.learning.samples import Sample
+from markone.learning.several_labels import Sets
 from markone.model.model import as_array
 
 
@@ -31,6 +32,8 @@ class FoldRows:
     importance: NDArray[np.float64] | None
     tested: Matrix
     tested_truth: NDArray[Any]
+    sets: Sets | None = None
+    """Which labels each set of labels contains, if a row can have several; the truth is then the number of a set."""
 
     @cached_property
     def block(self) -> Block:
@@ -58,8 +61,9 @@ class FoldRows:
         return np.asarray(order[np.searchsorted(self.names, names, sorter=order)], np.int64)
 
     def weighted(self, class_weight: Any) -> FoldRows:
-        """Return the fold with the importance of its training rows multiplied by the weights of their classes."""
-        if class_weight is None:
+        """Return the fold with the importance of its training rows multiplied by the weights of their classes. Several
+        labels are weighted by their learner."""
+        if class_weight is None or self.sets is not None:
             return self
         return replace(self, importance=weighted(class_weight, self.classes, self.truth, self.importance))
 
@@ -89,4 +93,5 @@ def rows_of(sample: Sample, learned: NDArray[np.int64], tested: NDArray[np.int64
         importance=importance,
         tested=sample.transformed(features, tested),
         tested_truth=sample.truth[tested],
+        sets=sample.sets,
     )

@@ -6,12 +6,25 @@ import importlib.util
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from markone.experiments.verdict import capitalised
 from markone.reporting.html import fragment, page, paragraph, table, title
 
 if TYPE_CHECKING:
     from markone.experiments.comparing import Comparison
 
 NO_PICTURES = "There are no plots because matplotlib is not installed: pip install 'markone[plot]'."
+
+
+ABOUT_TESTS = {
+    "accuracy": (
+        "The table counts the rows that only one of the two classified correctly. p is the probability of such a "
+        "difference if both are equally good (exact McNemar test)."
+    ),
+    "micro F1": (
+        "The table counts the rows for which one of the two is right about more labels. p is the probability of such a "
+        "difference in micro F1 if both are equally good (by the normal distribution of the mean over rows)."
+    ),
+}
 
 
 def page_of(comparison: Comparison) -> str:
@@ -26,10 +39,11 @@ def parts_of(comparison: Comparison) -> Iterator[str]:
         yield paragraph(comparison.theory)
     yield table(comparison.grid())
     yield paragraph(
-        "Accuracy is measured on the test rows, with its 95% interval. Seconds is the time of training in one fold; "
-        f"making features took {comparison.feature_seconds:.3f} seconds more per fold. Size is that of the model file. "
-        "Off by is the calibration error, the mean difference between the predicted probabilities and the observed "
-        "frequencies. Log-loss is the mean of -ln p, where p is the probability of the right class."
+        f"{capitalised(comparison.metric)} is measured on the test rows, with its 95% interval. Seconds is the time of "
+        f"training in one fold; making features took {comparison.feature_seconds:.3f} seconds more per fold. Size is "
+        "that of the model file. Off by is the calibration error, the mean difference between the predicted "
+        "probabilities and the observed frequencies. Log-loss is the mean of -ln p, where p is the probability of the "
+        "right class."
     )
     for failure in comparison.failures:
         yield paragraph(f"{failure.name} could not be trained: {failure.reason}")
@@ -38,11 +52,9 @@ def parts_of(comparison: Comparison) -> Iterator[str]:
     if comparison.tests:
         yield title("Is each significantly better than the next?")
         yield table(comparison.test_grid())
-        yield paragraph(
-            "The table counts the rows that only one of the two classified correctly. p is the probability of such a "
-            "difference if both are equally good (exact McNemar test)."
-        )
-    yield from pictures_of(comparison)
+        yield paragraph(ABOUT_TESTS[comparison.metric])
+    if comparison.metric == "accuracy":
+        yield from pictures_of(comparison)
 
 
 def pictures_of(comparison: Comparison) -> Iterator[str]:

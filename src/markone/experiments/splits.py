@@ -55,6 +55,11 @@ class Plan:
         if self.method == "loo" and self.repeats > 1:
             raise SettingsError("repeats", "has no effect on leave-one-out; leave it out")
 
+    def check_for_labels(self) -> None:
+        """Raise an error if rows with several labels cannot be tested in this way."""
+        if self.method == "loo":
+            raise SettingsError("method", "is 'loo', which is for rows with one label each; use 'kfold' or 'holdout'")
+
     def in_words(self) -> str:
         """
         >>> Plan(folds=5, repeats=2).in_words(), Plan(method="holdout").in_words(), Plan(method="loo").in_words()

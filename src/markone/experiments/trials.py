@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from markone.brief import Brief
+from markone.experiments.validation import Metric
 from markone.features.spec import Features
 from markone.model.rules import Rule
 from markone.model.search_grids import Choice
@@ -15,6 +16,8 @@ from markone.reporting.grids import Grid
 from markone.reporting.shown import Content, Shown
 
 TRIALS_SHOWN = 10
+KEYS = {"accuracy": "accuracy", "micro F1": "micro_f1"}
+"""The names of the scores in JSON."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,7 +35,7 @@ class Trial(Brief):
     passes: int
     """The chosen number of passes; if it is not tuned, the number of passes that were made."""
     score: float
-    """The accuracy on the held-out rows."""
+    """The accuracy on the held-out rows or, if rows have several labels, micro F1."""
     seconds: float
     reason: str | None = None
     """The reason if the candidate could not be trained."""
@@ -41,14 +44,14 @@ class Trial(Brief):
         found = [f"{name} {plain(value)}" for name, value in self.settings.items()]
         return ", ".join([*found, *(text_in_words(*one) for one in self.text.items())]) or "the defaults"
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self, metric: Metric = "accuracy") -> dict[str, Any]:
         return {
             "round": self.round,
             "settings": {name: jsonable(value) for name, value in self.settings.items()},
             "text": self.text,
             "rows": self.rows,
             "passes": self.passes,
-            "accuracy": self.score if self.reason is None else None,
+            KEYS[metric]: self.score if self.reason is None else None,
             "seconds": self.seconds,
             "reason": self.reason,
         }
@@ -70,8 +73,8 @@ class Tuning(Shown):
     trials: list[Trial]
     """All trials, in order. Those of the final have the last round."""
     score: float
-    """The accuracy of the chosen settings in the final. If they are not the defaults, it is a little too high, since it
-    is the best of several."""
+    """The accuracy (or micro F1) of the chosen settings in the final. If they are not the defaults, it is a little too
+    high, since it is the best of several."""
     rows: int
     """The number of training rows in the final."""
     held_out: int
@@ -90,23 +93,27 @@ class Tuning(Shown):
     """The standard error of this difference."""
     design: str
     """How the rows were divided in the final, in words."""
+    metric: Metric = "accuracy"
+    """What the scores are: accuracy or, if rows have several labels, micro F1."""
 
     def in_brief(self) -> str:
-        return f"{self.rule}, {self.chosen.in_words()}; accuracy {self.score:.2%}, after {len(self.trials):,} trials"
+        return (
+            f"{self.rule}, {self.chosen.in_words()}; {self.metric} {self.score:.2%}, after {len(self.trials):,} trials"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "rule": self.rule,
             "settings": {name: jsonable(value) for name, value in self.settings.items()},
             "features": self.features.as_dict(),
-            "accuracy": self.score,
+            KEYS[self.metric]: self.score,
             "kept": self.kept,
             "gain": self.gain,
             "noise": self.noise,
             "rows": self.rows,
             "held_out": self.held_out,
             "in_turn": self.in_turn,
-            "trials": [trial.as_dict() for trial in self.trials],
+            "trials": [trial.as_dict(self.metric) for trial in self.trials],
         }
 
     def parts(self) -> Iterator[Content]:
@@ -126,7 +133,7 @@ class Tuning(Shown):
         finalists = sum(trial.round == last for trial in self.trials)
         yield f"Tuning made {len(self.trials) - finalists:,} trials, and a final of {finalists} by {self.design}."
         yield ""
-        yield Grid([["settings", "round", "rows", "passes", "accuracy", "seconds"]], rows)
+        yield Grid([["settings", "round", "rows", "passes", self.metric, "seconds"]], rows)
         more = len(self.trials) - TRIALS_SHOWN
         if more > 0:
             yield f"... and {more:,} more"

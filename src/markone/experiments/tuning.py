@@ -27,6 +27,7 @@ from markone.experiments.crew import Alone, Crew, Task, crew_of
 from markone.experiments.folds import FoldRows, divided
 from markone.experiments.progress import StepProgress, watching
 from markone.experiments.splits import Plan, Split
+from markone.experiments.statistics import parts_of_f1
 from markone.experiments.trials import Trial, Tuning
 from markone.extras import need
 from markone.features.choices import choose
@@ -34,11 +35,13 @@ from markone.features.dependence import what_learns
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning import table_defaults
+from markone.learning.deciding import found_by_others
 from markone.learning.learner import Learner
 from markone.learning.learners import new_learner
 from markone.learning.passes import teach
-from markone.learning.samples import Sample, open_sample
-from markone.learning.training import spec_of
+from markone.learning.samples import Sample, open_labelled
+from markone.learning.several_labels import LabelLearner
+from markone.learning.training import check_for_sets, check_weights_of_words, spec_of
 from markone.model.rules import RULES, Rule
 from markone.model.search_grids import RIVALS, Choice
 from markone.model.settings import Settings, TrialSettings
@@ -104,7 +107,8 @@ def tune(
     The candidates differ in one setting from the defaults: in a setting of the rule; in the rule, if it is not given
     and no other setting implies it; and if there are texts and no `features` are given, in the n-grams of words,
     parts of words, and the weights of features. The best changes of both kinds are also combined. Settings that are
-    given are not changed. The same seed makes the same choice.
+    given are not changed. The same seed makes the same choice. If rows have lists of labels, micro F1 is compared
+    instead of the accuracy: thresholds for half of the held-out rows are chosen on the other half.
 
     Parameters
     ----------
@@ -144,7 +148,7 @@ def tune(
     check_named("plain", switch, plain)
     if settings_for(given, seed).traits.predicts_numbers:  # before anything is read
         raise SettingsError("rule", "is 'regression', which tuning does not support; train with it instead")
-    sample = open_sample(source, target, threads, memory)
+    sample = open_labelled(source, target, threads, memory)
     search = TuningSearch(sample, given, features, functions, seed, scaled, plain)
     with crew_of(cluster, search, sample.held, search.candidates[0].spec) as crew:
         return search.run(progress, crew)
@@ -195,8 +199,8 @@ class Final:
 
     trial: Trial
     candidate: Candidate
-    right: NDArray[np.float64]
-    """How often each test row was classified correctly, as a share of the repeats."""
+    worth: NDArray[np.float64]
+    """How good the predictions of each test row are, as the mean of the repeats."""
 
 
 @dataclass(frozen=True)
@@ -204,8 +208,9 @@ class Look:
     """The result of a candidate after a pass."""
 
     epoch: int
-    right: NDArray[np.bool_]
-    """Which test rows were classified correctly."""
+    worth: NDArray[np.float64]
+    """How good the predictions of each test row are: 1 if it was classified correctly, and otherwise 0; with several
+    labels, what it contributes to micro F1. The mean is the score."""
     seconds: float
 
 
@@ -227,9 +232,9 @@ class Looks:
         self.found: dict[int, Look] = {}
 
     def __call__(self, epoch: int) -> tuple[float | None, float | None]:
-        right = self.learner.right(self.tested)
-        self.found[epoch] = Look(epoch, right, time.perf_counter() - self.start)
-        share = float(right.mean())
+        worth = worth_of(self.learner, self.tested)
+        self.found[epoch] = Look(epoch, worth, time.perf_counter() - self.start)
+        share = float(worth.mean())
         return (None, share) if self.learner.settings.average else (share, None)
 
 
@@ -249,13 +254,18 @@ class TuningSearch:
         self.sample, self.given, self.seed = sample, given, seed
         self.features, self.functions, self.scaled = features, functions, scaled
         self.any_rule = given.keys() <= {*table_defaults.OF_BOTH}
+        self.several = sample.sets is not None
         self.usual = settings_for(given, seed)
+        if self.several:
+            check_for_sets(self.usual)
         self.curved = False
-        if scaled and not plain and table_defaults.suits(sample.held.columns, given):
+        if scaled and not plain and not self.several and table_defaults.suits(sample.held.columns, given):
             self.usual, self.curved = self.defaults_for_table()
         self.rule: Rule = self.usual.rule
         self.trials: list[Trial] = []
         self.candidates = list(self.all_candidates())
+        if self.several:
+            check_weights_of_words(self.candidates[0].spec, sample.held.columns)
         self._rows: dict[str, FoldRows] = {}
         self._looks: dict[int, dict[int, Look]] = {}
         """What each candidate that was trained on all training rows had learned after its passes."""
@@ -289,6 +299,7 @@ class TuningSearch:
             countable=settings.traits.counts,
             scaled=self.scaled,
             curved=curved,
+            classless=self.several,
         )
 
     def all_candidates(self) -> Iterator[Candidate]:
@@ -313,7 +324,8 @@ class TuningSearch:
         if self.usual.traits.counts:
             return [text for text in TEXTS if [*text] == ["words"] and replace(usual.text, **text) != usual.text]
         found = choose(usual, self.sample.held.columns, self.sample.held.batches())[0].text
-        return [text for text in TEXTS if replace(found, **text) not in (found, usual.text)]
+        texts = [text for text in TEXTS if not (self.several and "weight" in text)]  # the weight is idf already
+        return [text for text in texts if replace(found, **text) not in (found, usual.text)]
 
     def choices(self, usual: Features) -> Iterator[tuple[Choice, Settings, Features]]:
         """Yield each different choice of settings that are not given, with the features of its rule."""
@@ -326,7 +338,9 @@ class TuningSearch:
             kept = {name: value for name, value in choice.items() if name not in self.given}
             try:
                 settings = settings_for({"rule": self.rule, **self.given, **kept}, self.seed)
-            except SettingsError:  # this choice cannot be combined with the given settings
+                if self.several:
+                    check_for_sets(settings)
+            except SettingsError:  # this choice cannot be combined with the given settings, or with several labels
                 continue
             spec = self.spec(settings)
             if (settings, spec.as_dict()) not in seen:
@@ -391,6 +405,7 @@ class TuningSearch:
             gain=gain,
             noise=noise,
             design=self.plan.in_words(),
+            metric="micro F1" if self.several else "accuracy",
         )
 
     def choose(self, usual: Final, others: list[Final]) -> Final:
@@ -436,7 +451,7 @@ class TuningSearch:
             splits = self.plan.divide(len(self.sample), self.sample.strata)[0]
             self._rows.clear()
         number = 1 + max((trial.round for trial in self.trials), default=0)
-        right = np.zeros((len(candidates), len(self.sample)))
+        worth = np.zeros((len(candidates), len(self.sample)))
         tests = np.zeros(len(self.sample))
         seconds, passes = np.zeros(len(candidates)), np.zeros(len(candidates), int)
         reasons: list[str | None] = [None] * len(candidates)
@@ -458,13 +473,13 @@ class TuningSearch:
                 if isinstance(look, str):
                     reasons[i] = look
                     continue
-                right[i, split.tested] += look.right
+                worth[i, split.tested] += look.worth
                 passes[i] = look.epoch
                 seconds[i] += look.seconds
         tested = np.flatnonzero(tests)
         finals = []
         for i, candidate in enumerate(candidates):
-            shares = right[i, tested] / tests[tested]
+            shares = worth[i, tested] / tests[tested]
             failed = reasons[i] is not None
             score = -1.0 if failed else float(shares.mean())
             learned, spent = len(splits[0].learned), float(seconds[i])
@@ -475,7 +490,7 @@ class TuningSearch:
 
     def known(self, candidate: Candidate) -> Look | None:
         """Return the predictions of the last round, if the final has the same rows and would train in the same way."""
-        if self.plan.method != "holdout" or candidate.settings.family.warm_by is not None:
+        if self.plan.method != "holdout" or self.warm_by(candidate.settings) is not None:
             return None
         looks = self._looks.get(candidate.place, {})
         return looks.get(min(candidate.settings.spelled_out().epochs, max(looks, default=0)))
@@ -488,12 +503,12 @@ class TuningSearch:
         start = time.perf_counter()
         try:
             rows = self.rows(candidate, split)
-            learner = new_learner(candidate.settings, rows.features, rows.classes, [rows.block])
+            learner = self.learner(rows, candidate.settings, None)
             epoch = len(teach(learner, rows.block))
-            right = learner.right(rows.tested_block)
+            worth = worth_of(learner, rows.tested_block)
         except MarkoneError as error:
             return str(error)
-        return Look(epoch, right, time.perf_counter() - start)
+        return Look(epoch, worth, time.perf_counter() - start)
 
     def take_turns(self, progress: StepProgress | bool | None, crew: Crew) -> list[tuple[Trial, Candidate]]:
         """Hold out all rows in turn, which is possible because training is fast and one learner serves all settings."""
@@ -593,7 +608,8 @@ class TuningSearch:
         return [size for size in sizes if size >= min(rows, FEWEST_ROWS)] if len(self.candidates) > 1 else [rows]
 
     def tunes_passes(self, candidate: Candidate) -> bool:
-        return "epochs" not in self.given and candidate.settings.traits.tunes_passes
+        # Thresholds of several labels would have to be chosen after each pass, which takes longer than the passes.
+        return "epochs" not in self.given and candidate.settings.traits.tunes_passes and not self.several
 
     def passes_in(self, candidate: Candidate, number: int, rounds: int) -> int:
         """Return the number of passes of a round: if it is tuned, half as many as in the next round."""
@@ -603,7 +619,7 @@ class TuningSearch:
     def chains(self, candidates: list[Candidate]) -> Iterator[list[Candidate]]:
         """Yield candidates in groups, in which the learner of one trial can start from the one before."""
         for (_, warm_by), group in groupby(
-            self.in_warm_order(candidates), lambda one: (one.key, one.settings.family.warm_by)
+            self.in_warm_order(candidates), lambda one: (one.key, self.warm_by(one.settings))
         ):
             alike = [*group]
             yield from ([one] for one in alike) if warm_by is None else [alike]
@@ -641,10 +657,15 @@ class TuningSearch:
             rows = self.rows(candidate, self.split).some(self.order[:size])
             learner = self.learner(rows, replace(candidate.settings, epochs=passes), before)
             looks = Looks(learner, rows.tested_block, start)
-            history, _ = taught(learner, rows, looks)
+            if self.several:
+                last = len(teach(learner, rows.block))
+                looks(last)
+                scores = {last: float(looks.found[last].worth.mean())}
+            else:
+                history, _ = taught(learner, rows, looks)
+                scores = {one.epoch: one.holdout for one in history if one.holdout is not None}
         except MarkoneError as error:  # training diverged, or the rule cannot use these features
             return Tried(result(0, -1.0, str(error))), learner
-        scores = {one.epoch: one.holdout for one in history if one.holdout is not None}
         epoch, is_better = self.best_pass(candidate, scores)
         found = Tried(result(epoch, scores[epoch]))
         if whole:
@@ -663,16 +684,21 @@ class TuningSearch:
 
     def learner(self, rows: FoldRows, settings: Settings, before: Learner | None) -> Learner:
         """Return a new learner or, if the optimum of one trial is near the next, one that starts from the last."""
-        if before is not None and settings.family.warm_by is not None:
+        if before is not None and self.warm_by(settings) is not None:
             warm: Learner = before.with_settings(settings)
             return warm
-        return new_learner(settings, rows.features, rows.classes, [rows.block])
+        return new_learner(settings, rows.features, rows.classes, [rows.block], sets=rows.sets)
+
+    def warm_by(self, settings: Settings) -> str | None:
+        """Return the setting for which neighbouring optima are close; None if a learner cannot start at another's
+        optimum. Learners of several labels keep only their weights."""
+        return None if self.several else settings.family.warm_by
 
     def in_warm_order(self, candidates: list[Candidate]) -> list[Candidate]:
         """Sort by features, and then by the setting for which neighbouring optima are close, if there is one."""
 
         def warmth(one: Candidate) -> tuple[str, str, float]:
-            by = one.settings.family.warm_by
+            by = self.warm_by(one.settings)
             return one.key, one.settings.rule, 0.0 if by is None else getattr(one.settings.spelled_out(), by)
 
         return sorted(candidates, key=warmth)
@@ -697,9 +723,19 @@ def both(
     yield from ((choices[0], text) for text in texts[1:])
 
 
+def worth_of(learner: Learner, tested: Block) -> NDArray[np.float64]:
+    """Return how good the predictions of test rows are. The thresholds of several labels for one half of the rows are
+    chosen on the other half."""
+    if not isinstance(learner, LabelLearner):
+        return learner.right(tested).astype(np.float64)
+    truth = learner.sets.T[tested.labels]
+    halves = np.arange(len(truth)) % 2
+    return parts_of_f1(truth, found_by_others(learner.scores(tested.rows), truth, halves, learner.settings))
+
+
 def lead(one: Final, other: Final) -> tuple[float, float]:
     """Return by how much one candidate is better than another on the same rows, and the standard error of this."""
-    differences = one.right - other.right
+    differences = one.worth - other.worth
     if len(differences) < 2:
         return float(differences.mean()), math.inf
     return float(differences.mean()), float(differences.std(ddof=1)) / math.sqrt(len(differences))

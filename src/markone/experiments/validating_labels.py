@@ -14,19 +14,17 @@ from markone.brief import Brief
 from markone.data.budget import memory_budget
 from markone.data.source import Source
 from markone.data.subsets import Held, Subset
-from markone.errors import SettingsError
 from markone.experiments.crew import crew_of
 from markone.experiments.progress import StepProgress, watching
 from markone.experiments.splits import Plan, Split
 from markone.experiments.statistics import Interval, corrected_interval
+from markone.experiments.validation import grid_of_folds
 from markone.features.spec import Features, Function
 from markone.learning.samples import SharedRows
 from markone.learning.training import USUAL_RULE, train
 from markone.model.several_evaluation import SeveralEvaluation, pooled
 from markone.reporting.grids import Grid
 from markone.reporting.shown import Content, Shown
-
-FOLDS_SHOWN = 20
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,7 +78,8 @@ class LabelValidation(Shown):
         """The 95% interval of micro F1, by Nadeau and Bengio's corrected t; None for a single fold."""
         if len(self.folds) < 2:
             return None
-        tested, learned = (sum(counts) for counts in zip(*map(tested_and_learned, self.folds), strict=True))
+        tested = sum(fold.evaluation.total for fold in self.folds)
+        learned = sum(fold.learned for fold in self.folds)
         low, high = corrected_interval([fold.evaluation.micro_f1 for fold in self.folds], tested / learned)
         return max(0.0, low), min(1.0, high)
 
@@ -119,25 +118,11 @@ class LabelValidation(Shown):
         yield from self.pooled.parts()
 
     def _grid(self) -> Grid:
-        repeated = self.folds[-1].repeat > 1
-        rows = [
-            [
-                f"{fold.repeat}.{fold.number}" if repeated else str(fold.number),
-                f"{fold.learned:,}",
-                f"{fold.evaluation.total:,}",
-                f"{fold.evaluation.micro_f1:.2%}",
-                f"{fold.evaluation.macro_f1:.2%}",
-                f"{fold.seconds:.3f}",
-            ]
-            for fold in self.folds[:FOLDS_SHOWN]
-        ]
-        if len(self.folds) > FOLDS_SHOWN:
-            rows.append(["...", "", "", "", "", ""])
-        return Grid([["fold", "learned", "tested", "micro F1", "macro F1", "seconds"]], rows)
+        def cells(fold: LabelFold) -> list[str]:
+            found = fold.evaluation
+            return [f"{found.total:,}", f"{found.micro_f1:.2%}", f"{found.macro_f1:.2%}"]
 
-
-def tested_and_learned(fold: LabelFold) -> tuple[int, int]:
-    return fold.evaluation.total, fold.learned
+        return grid_of_folds(self.folds, ["tested", "micro F1", "macro F1"], cells)
 
 
 def validate_labels(
@@ -153,8 +138,7 @@ def validate_labels(
     cluster: Any = None,
 ) -> LabelValidation:
     """Test a rule on rows with several labels each. Thresholds are chosen inside the training rows of each fold."""
-    if plan.method == "loo":
-        raise SettingsError("method", "is 'loo', which is for rows with one label each; use 'kfold' or 'holdout'")
+    plan.check_for_labels()
     held = Held(source, memory_budget(memory))
     splits, _ = plan.divide(len(held))
     name = str(given.get("rule", USUAL_RULE))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,14 @@ from markone.brief import Brief
 from markone.data.source import Label
 from markone.experiments.contenders import Answer, Way
 from markone.experiments.splits import Method, Plan, Split
-from markone.experiments.statistics import Calibration, Interval, corrected_interval, interval_of_mean, wilson
+from markone.experiments.statistics import (
+    Calibration,
+    Interval,
+    corrected_interval,
+    interval_of_mean,
+    parts_of_f1,
+    wilson,
+)
 from markone.learning.samples import Sample
 from markone.model.evaluation import no_better
 from markone.model.history import History, thinned
@@ -23,7 +30,7 @@ from markone.reporting.charts import Chart, Line
 from markone.reporting.grids import Grid, plain_number
 from markone.reporting.shown import Content, Shown
 
-Metric = Literal["accuracy", "mean squared error"]
+Metric = Literal["accuracy", "micro F1", "mean squared error"]
 FOLDS_SHOWN = 20
 ALL_SHOWN = 12
 IN_WORDS: dict[Method, str] = {"holdout": "hold-out", "kfold": "k-fold", "loo": "leave-one-out"}
@@ -57,13 +64,15 @@ class Fold(Brief):
     rows: NDArray[np.int64]
     """The numbers of the test rows in the source."""
     truth: NDArray[Any]
-    """The numbers of their classes; for a regression, their targets."""
+    """The numbers of their classes; for a regression, their targets; with several labels, which of them each row has
+    (rows × labels)."""
     predicted: NDArray[Any]
     """The predictions, in the same form."""
     probabilities: NDArray[np.float64] | None
-    """The probability of each row and class, if there are any."""
+    """The probability of each row and class, if there are any; with several labels, that it does not have a label, and
+    that it has it (rows × 2 × labels)."""
     score: float
-    """Accuracy, or mean squared error."""
+    """Accuracy, micro F1, or mean squared error."""
     seconds: float
     """The time of training, without features and tests."""
     history: History | None
@@ -92,8 +101,7 @@ class Validation(Shown):
     """Remarks for the user, in sentences."""
 
     def in_brief(self) -> str:
-        score = "accuracy" if self.metric == "accuracy" else "mean squared error"
-        return f"{self.name}, {score} {self._shown(self.mean)}. {self._tests_in_words()}"
+        return f"{self.name}, {self.metric} {self._shown(self.mean)}. {self._tests_in_words()}"
 
     @cached_property
     def scores(self) -> NDArray[np.float64]:
@@ -126,6 +134,11 @@ class Validation(Shown):
         similar by chance.
         """
         accuracy = self.metric == "accuracy"
+        if self.metric == "micro F1":
+            parts, ratio = parts_of_f1(self.truth, self.predicted), self._tested_to_learned
+            single = len(self.folds) == 1
+            low, high = interval_of_mean(parts) if single else corrected_interval(self.scores, ratio)
+            return max(0.0, low), min(1.0, high)
         if len(self.folds) == 1:
             if not accuracy:
                 return max(0.0, (found := interval_of_mean((self.predicted - self.truth) ** 2))[0]), found[1]
@@ -156,7 +169,16 @@ class Validation(Shown):
     @cached_property
     def calibration(self) -> Calibration | None:
         """The calibration of the probabilities; None if there are none."""
-        return None if self.probabilities is None else Calibration.of(self.truth, self.probabilities)
+        return None if self.probabilities is None else Calibration.of(*self.decisions)
+
+    @cached_property
+    def decisions(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The true classes and the probabilities, which must be there. With several labels, every pair of a row and a
+        label counts as a row of two classes."""
+        assert self.probabilities is not None
+        if self.metric != "micro F1":
+            return self.truth, self.probabilities
+        return self.truth.ravel().astype(np.int64), np.moveaxis(self.probabilities, 1, 2).reshape(-1, 2)
 
     @cached_property
     def seconds(self) -> float:
@@ -286,7 +308,7 @@ class Validation(Shown):
         return [] if self.majority is None else no_better(accuracy, self.majority, f"{self.tested:,} tested rows")
 
     def _shown(self, score: float) -> str:
-        return f"{score:.2%}" if self.metric == "accuracy" else plain_number(score)
+        return plain_number(score) if self.metric == "mean squared error" else f"{score:.2%}"
 
     def _tests_in_words(self) -> str:
         name = IN_WORDS[self.method]
@@ -304,21 +326,11 @@ class Validation(Shown):
         return f"{each}-fold{again}: {self.tested // repeats:,} rows, each tested once{' per repeat' if again else ''}"
 
     def _grid(self) -> Grid:
-        several = self.folds[-1].repeat > 1
-        rows = [
-            [
-                f"{fold.repeat}.{fold.number}" if several else str(fold.number),
-                f"{fold.learned:,}",
-                f"{len(fold.rows):,}",
-                self._shown(fold.score),
-                "-" if fold.history is None else str(len(fold.history)),
-                f"{fold.seconds:.3f}",
-            ]
-            for fold in self.folds[:FOLDS_SHOWN]
-        ]
-        if len(self.folds) > FOLDS_SHOWN:
-            rows.append(["...", "", "", "", "", ""])
-        return Grid([["fold", "learned", "tested", "accuracy" if self.classes else "error", "passes", "seconds"]], rows)
+        def cells(fold: Fold) -> list[str]:
+            passes = "-" if fold.history is None else str(len(fold.history))
+            return [f"{len(fold.rows):,}", self._shown(fold.score), passes]
+
+        return grid_of_folds(self.folds, ["tested", "accuracy" if self.classes else "error", "passes"], cells)
 
     def _curve_parts(self) -> Iterator[Content]:
         points = self.curve()
@@ -336,9 +348,42 @@ class Validation(Shown):
             yield f"Overfitting: accuracy falls after pass {self.over_training}."
 
 
+class AnyFold(Protocol):
+    """What the folds of all validations have in common."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def repeat(self) -> int: ...
+    @property
+    def learned(self) -> int: ...
+    @property
+    def seconds(self) -> float: ...
+
+
+OneFold = TypeVar("OneFold", bound=AnyFold)
+
+
+def grid_of_folds(folds: Sequence[OneFold], heads: list[str], cells: Callable[[OneFold], list[str]]) -> Grid:
+    """Return a table of folds, with the given cells of each. Of many folds, the first are shown."""
+    repeated = folds[-1].repeat > 1
+    rows = [
+        [
+            f"{fold.repeat}.{fold.number}" if repeated else str(fold.number),
+            f"{fold.learned:,}",
+            *cells(fold),
+            f"{fold.seconds:.3f}",
+        ]
+        for fold in folds[:FOLDS_SHOWN]
+    ]
+    if len(folds) > FOLDS_SHOWN:
+        rows.append(["...", *[""] * (len(heads) + 2)])
+    return Grid([["fold", "learned", *heads, "seconds"]], rows)
+
+
 def fold_of(sample: Sample, split: Split, answer: Answer) -> Fold:
     """Return the fold with the score of an answer."""
-    truth = sample.truth[split.tested]
+    truth = sample.targets(split.tested)
     return Fold(
         number=split.number,
         repeat=split.repeat,
@@ -359,6 +404,8 @@ def fold_of(sample: Sample, split: Split, answer: Answer) -> Fold:
 def score_of(truth: NDArray[Any], predicted: NDArray[Any], regression: bool) -> float:
     from sklearn import metrics
 
+    if truth.ndim == 2:
+        return float(parts_of_f1(truth, predicted).mean())
     measure: Callable[..., Any] = metrics.mean_squared_error if regression else metrics.accuracy_score
     return float(measure(truth, predicted))
 
@@ -369,7 +416,7 @@ def result(
     return Validation(
         method=plan.method,
         name=way.name,
-        metric="mean squared error" if sample.is_regression else "accuracy",
+        metric="mean squared error" if sample.is_regression else "accuracy" if sample.sets is None else "micro F1",
         classes=sample.classes,
         folds=folds,
         trained=len(folds) if trained is None else trained,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from markone.experiments.statistics import PairTest, mcnemar
+from markone.experiments.statistics import PairTest, lead_in_errors_of, mcnemar, p_of_lead
 from markone.model.rules import RULES, Traits
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ def default_of(rules: Sequence[Contender]) -> Contender | None:
 
 def lead_in_errors(better: Contender, worse: Contender) -> float:
     """Return the difference of two accuracies in standard errors, which are those of rules that are equally good."""
+    if by_f1(better):
+        return lead_in_errors_of(better.worth - worse.worth)
     test = pair_test(better, worse)
     return (test.wins - test.losses) / math.sqrt(max(1, test.wins + test.losses))
 
@@ -79,8 +81,8 @@ def verdict_of(contenders: Sequence[Contender], separable: bool | None = None, p
             *(about_speed(rules) if chosen is rules[0] else []),
             *about_contrasts(rules, others),
             *about_layers(rules),
-            *about_separability(rules, separable, plane),
-            *about_over_training(rules),
+            *([] if by_f1(chosen) else about_separability(rules, separable, plane)),
+            *([] if by_f1(chosen) else about_over_training(rules)),
         ]
     )
 
@@ -91,10 +93,20 @@ def traits_of(contender: Contender) -> Traits:
 
 
 def pair_test(better: Contender, worse: Contender) -> PairTest:
-    """Return an exact McNemar test, which tells whether the difference may be chance."""
+    """Return an exact McNemar test, which tells whether the difference may be chance. For micro F1, it is a test of the
+    mean difference over the rows."""
+    if by_f1(better):
+        more = better.right.sum(axis=1) - worse.right.sum(axis=1)
+        p = p_of_lead(better.worth - worse.worth)
+        return PairTest(better.name, worse.name, int((more > 0).sum()), int((more < 0).sum()), p)
     wins = int((better.right & ~worse.right).sum())
     losses = int((worse.right & ~better.right).sum())
     return PairTest(better.name, worse.name, wins, losses, mcnemar(wins, losses))
+
+
+def by_f1(contender: Contender) -> bool:
+    """Return whether rows have several labels, so that micro F1 is compared."""
+    return contender.validation.metric == "micro F1"
 
 
 def may_be_chance(better: Contender, worse: Contender) -> bool:
@@ -126,14 +138,15 @@ def which_to_use(chosen: Contender, best: Contender, others: Sequence[Contender]
         )
         return
     against = "" if majority is None else f", against {majority.validation.mean:.1%} for the most frequent class"
-    many = chosen.name == CURVES
+    many, measure = chosen.name == CURVES, chosen.validation.metric
     whose = "their" if many else "its"
-    yield f"Use {with_settings(chosen)}: {whose} accuracy on test rows is {measured(chosen)}{against}."
+    yield f"Use {with_settings(chosen)}: {whose} {measure} on test rows is {measured(chosen)}{against}."
     if chosen.calibration is not None:
         yield f"{capitalised(whose)} probabilities are off by {chosen.calibration.error:.1%} on average."
     if chosen is not best:
         points = 100 * (best.validation.mean - chosen.validation.mean)
-        lead = "has the same accuracy" if points == 0 else f"is {points:.1f} points more accurate, which may be chance"
+        more = "more accurate" if measure == "accuracy" else f"better in {measure}"
+        lead = f"has the same {measure}" if points == 0 else f"is {points:.1f} points {more}, which may be chance"
         smaller = f"{'have' if many else 'has'} a much smaller log-loss"
         why = f"{'are' if many else 'is'} the default" if chosen.name in DEFAULTS else smaller
         yield f"{capitalised(best.name)} {lead}, but {chosen.name} {why}."
@@ -149,7 +162,7 @@ def about_equals(rules: Sequence[Contender]) -> Iterator[str]:
     level = [one.name for one, _ in equals if one.validation.mean == best.validation.mean]
     behind = [f"{one.name} ({with_p(test.p)})" for one, test in equals if one.validation.mean != best.validation.mean]
     if level:
-        yield f"{capitalised(some_of(level))} {'has' if len(level) == 1 else 'have'} the same accuracy."
+        yield f"{capitalised(some_of(level))} {'has' if len(level) == 1 else 'have'} the same {best.validation.metric}."
     if behind:
         yield f"Its lead over {some_of(behind)} may be due to chance."
     for contender, _ in equals:
@@ -185,7 +198,7 @@ def about_speed(rules: Sequence[Contender]) -> Iterator[str]:
         points = 100 * (best.validation.mean - fastest.validation.mean)
         yield (
             f"If time matters, {fastest.name} trains {best.seconds / fastest.seconds:.0f} times as fast, and is "
-            f"{points:.1f} points less accurate."
+            f"{points:.1f} points {'worse' if by_f1(best) else 'less accurate'}."
         )
 
 

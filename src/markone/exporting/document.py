@@ -113,12 +113,14 @@ def probabilities_of(model: Model) -> dict[str, Any] | None:
     if model.predicts_numbers or not model.has_probabilities:
         return None
     if model.calibrator is None:
-        return {"slopes": [1.0], "knots": [], "heights": []}
-    heights = model.calibrator.log_odds(np.array(model.calibrator.knots))
+        return {"slopes": [1.0], "knots": [], "heights": [], "offsets": []}
+    knots = model.calibrator.knots
+    heights = model.calibrator.log_odds(np.array(knots)).tolist() if knots else []
     return {
         "slopes": [*model.calibrator.slopes],
-        "knots": [*model.calibrator.knots],
-        "heights": [] if not model.calibrator.knots else heights.tolist(),
+        "knots": [*knots],
+        "heights": heights,
+        "offsets": [*model.calibrator.offsets],
     }
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from markone.data.dates import MONTHS, WEEKDAYS
 from markone.errors import DataError
 from markone.exporting.tokens import Characters, Tokenizer, hash_of_ngram, splitter
+from markone.model.calibrator import A_LITTLE
 
 Row = Mapping[str, Any]
 Value = tuple[Any, list[float], float]
@@ -99,10 +100,19 @@ class Interpreter:
         how = self.document["probabilities"]
         if how is None:
             return None
-        odds = [log_odds(score, how) for score in scores]
+        odds = odds_by_class(scores, how) if how["offsets"] else [log_odds(score, how) for score in scores]
         odds = odds if len(odds) > 1 else [0.0, odds[0]]
         shares = [math.exp(one - max(odds)) for one in odds]
         return [share / sum(shares) for share in shares]
+
+
+def odds_by_class(scores: list[float], how: Mapping[str, Any]) -> list[float]:
+    """Return the log-odds of classes with slopes of their own. That of the best score is the largest."""
+    odds = [score * slope + offset for score, slope, offset in zip(scores, how["slopes"], how["offsets"], strict=True)]
+    return [
+        max(odds) if score == max(scores) else min(one, max(odds) - A_LITTLE)
+        for score, one in zip(scores, odds, strict=True)
+    ]
 
 
 def log_odds(score: float, how: Mapping[str, Any]) -> float:

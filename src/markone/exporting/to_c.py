@@ -21,6 +21,7 @@ from markone.exporting.options import Options, Ran
 from markone.exporting.parts import ExportError, cell_of, first_name, places_on
 from markone.exporting.samples import Row
 from markone.exporting.texts import in_json
+from markone.model.calibrator import A_LITTLE
 
 PREFIX = "model"
 FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1")
@@ -388,6 +389,9 @@ def predicting(document: Document) -> Iterator[str]:
 
 
 def probable(how: Mapping[str, Any], classes: int) -> Iterator[str]:
+    if how["offsets"]:
+        yield from probable_by_class(how)
+        return
     slopes, knots, heights = ([digits(one) for one in how[name]] for name in ("slopes", "knots", "heights"))
     yield "static inline double @_log_odds(double score) {"
     if knots:
@@ -402,8 +406,29 @@ def probable(how: Mapping[str, Any], classes: int) -> Iterator[str]:
     yield "    double top = 0, total = 0;\n    int k;\n    @_scores(row, shares);"
     yield f"    for (k = {1 if classes == 2 else 0}; k < @_classes; ++k) shares[k] = @_log_odds(shares[k]);"
     yield "    top = shares[0];\n    for (k = 1; k < @_classes; ++k)\n        if (shares[k] > top) top = shares[k];"
-    yield "    for (k = 0; k < @_classes; ++k) total += shares[k] = exp(shares[k] - top);"
-    yield "    for (k = 0; k < @_classes; ++k) shares[k] /= total;\n}\n"
+    yield SHARES
+
+
+SHARES = """    for (k = 0; k < @_classes; ++k) total += shares[k] = exp(shares[k] - top);
+    for (k = 0; k < @_classes; ++k) shares[k] /= total;
+}
+"""
+
+
+def probable_by_class(how: Mapping[str, Any]) -> Iterator[str]:
+    """The probabilities of classes with slopes of their own. That of the best score is the largest."""
+    slopes, offsets = (", ".join(map(digits, how[name])) for name in ("slopes", "offsets"))
+    yield "/* The probability of each class. */"
+    yield "static inline void @_probabilities(const @_row *row, double shares[@_classes]) {"
+    yield f"    static const double slopes[] = {{{slopes}}},"
+    yield f"                        offsets[] = {{{offsets}}};"
+    yield "    double scores[@_classes], best, top, total = 0;\n    int k;\n    @_scores(row, scores);"
+    yield "    for (k = 0; k < @_classes; ++k) shares[k] = slopes[k] * scores[k] + offsets[k];"
+    yield "    best = scores[0];\n    top = shares[0];\n    for (k = 1; k < @_classes; ++k) {"
+    yield "        if (scores[k] > best) best = scores[k];\n        if (shares[k] > top) top = shares[k];\n    }"
+    yield "    for (k = 0; k < @_classes; ++k) {\n        if (scores[k] == best) shares[k] = top;"
+    yield f"        else if (shares[k] > top - {digits(A_LITTLE)}) shares[k] = top - {digits(A_LITTLE)};\n    }}"
+    yield SHARES
 
 
 # ---- the check

@@ -17,6 +17,7 @@ from markone.exporting.options import Options, Ran
 from markone.exporting.parts import ExportError, cell_of, columns_of, first_name, places_on
 from markone.exporting.samples import Row
 from markone.exporting.texts import in_json
+from markone.model.calibrator import A_LITTLE
 
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
 """Old enough for every runtime of the last years."""
@@ -267,7 +268,13 @@ def decided(document: Document, graph: Graph, scores: str, each: str) -> None:
 def probable(document: Document, graph: Graph, scores: str) -> None:
     """Add the output `probabilities`."""
     how = document["probabilities"]
-    if how["knots"]:
+    if how["offsets"]:
+        raised = graph.add("Mul", scores, graph.constant([how["slopes"]]))
+        raised = graph.add("Add", raised, graph.constant([how["offsets"]]))
+        best, top = (graph.add("ReduceMax", each, axes=[1], keepdims=1) for each in (scores, raised))
+        below = graph.add("Min", raised, graph.add("Sub", top, graph.constant([[A_LITTLE]])))
+        odds = graph.add("Where", graph.add("Less", scores, best), below, top)
+    elif how["knots"]:
         below = graph.add("Less", graph.constant([how["knots"]]), scores)
         at = graph.add("ReduceSum", graph.cast(below, "INT64"), graph.constant([1], np.int64), keepdims=0)
         nearest = graph.add("Max", graph.add("Sub", at, graph.constant([1], np.int64)), graph.constant([0], np.int64))

@@ -22,6 +22,7 @@ from markone.exporting.samples import Row
 from markone.exporting.sql_tokens import folded, letters_only, pattern_of, signs_only
 from markone.exporting.texts import in_json
 from markone.exporting.tokens import SELECTORS
+from markone.model.calibrator import A_LITTLE
 
 TABLE = "data"
 ROW = "markone_row"
@@ -472,7 +473,10 @@ def probabilities(document: Document, sql: Sql) -> list[str]:
     how = document["probabilities"]
     if how is None:
         return []
-    odds = [log_odds(f"r.score_{k}", how) for k in score_numbers(document)]
+    scores = [f"r.score_{k}" for k in score_numbers(document)]
+    if how["offsets"]:
+        return by_class(scores, how, sql)
+    odds = [log_odds(score, how) for score in scores]
     if len(odds) == 1:
         [one] = odds
         cut = (
@@ -481,8 +485,28 @@ def probabilities(document: Document, sql: Sql) -> list[str]:
         second = f"1.0 / (1.0 + exp(-({cut})))"
         return [f"1.0 - {second} AS probability_0", f"{second} AS probability_1"]
     top = f"{sql.greatest}({', '.join(odds)})"
-    shares = [f"exp(CASE WHEN {one} - {top} < -{STEEPEST} THEN -{STEEPEST}.0 ELSE {one} - {top} END)" for one in odds]
-    return [f"{share} / ({' + '.join(shares)}) AS probability_{k}" for k, share in enumerate(shares)]
+    return shares([f"CASE WHEN {one} - {top} < -{STEEPEST} THEN -{STEEPEST}.0 ELSE {one} - {top} END" for one in odds])
+
+
+def by_class(scores: list[str], how: Any, sql: Sql) -> list[str]:
+    """The probabilities of classes with slopes of their own. That of the best score is the largest."""
+    odds = [
+        f"({score} * {digits(slope)} + {digits(offset)})"
+        for score, slope, offset in zip(scores, how["slopes"], how["offsets"], strict=True)
+    ]
+    best, top = (f"{sql.greatest}({', '.join(each)})" for each in (scores, odds))
+    return shares(
+        [
+            f"CASE WHEN {score} = {best} THEN 0.0 WHEN {one} - {top} < -{STEEPEST} THEN -{STEEPEST}.0 "
+            f"WHEN {one} - {top} > {digits(-A_LITTLE)} THEN {digits(-A_LITTLE)} ELSE {one} - {top} END"
+            for score, one in zip(scores, odds, strict=True)
+        ]
+    )
+
+
+def shares(logs: list[str]) -> list[str]:
+    each = [f"exp({one})" for one in logs]
+    return [f"{share} / ({' + '.join(each)}) AS probability_{k}" for k, share in enumerate(each)]
 
 
 def log_odds(score: str, how: Any) -> str:

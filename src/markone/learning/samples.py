@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 
 from markone.data.budget import memory_budget
 from markone.data.class_order import ClassOrder
-from markone.data.labels import KnownLabels, check_classes, number_in, numbers_of, plain, refuse_several
+from markone.data.labels import (
+    KnownLabels,
+    check_classes,
+    members_of,
+    number_in,
+    numbers_of,
+    plain,
+    refuse_several,
+    sets_of,
+)
 from markone.data.read import read
 from markone.data.source import UNLABELLED, Label, Source, no_target
 from markone.data.store import stack
@@ -20,6 +29,7 @@ from markone.features.files import Files, files_of
 from markone.features.map import FeatureMap
 from markone.features.part import Matrix
 from markone.learning.reading import one_class, opened
+from markone.learning.several_labels import Sets
 from markone.learning.shapes import find_shapes
 from markone.model.model import second_target
 from markone.parallel import count_threads, in_order
@@ -35,6 +45,9 @@ class Sample:
     truth: NDArray[Any]
     """The class number of each row, or the number to predict."""
     threads: int
+    sets: Sets | None = None
+    """Which labels each set of labels contains, if a row can have several labels: labels × sets. The `classes` are then
+    the labels, and `truth` is the number of each row's set."""
 
     @classmethod
     def of(cls, held: Held, classes: list[Label], threads: int) -> Sample:
@@ -47,11 +60,11 @@ class Sample:
         return len(self.truth)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Sample.received, (SharedRows(self.held), self.classes, self.truth)
+        return Sample.received, (SharedRows(self.held), self.classes, self.truth, self.sets)
 
     @classmethod
-    def received(cls, rows: SharedRows, classes: list[Label], truth: NDArray[Any]) -> Sample:
-        return cls(rows.held, classes, truth, threads=1)
+    def received(cls, rows: SharedRows, classes: list[Label], truth: NDArray[Any], sets: Sets | None) -> Sample:
+        return cls(rows.held, classes, truth, 1, sets)
 
     @property
     def is_regression(self) -> bool:
@@ -66,12 +79,16 @@ class Sample:
 
     @property
     def strata(self) -> NDArray[Any] | None:
-        """The classes, whose shares should be the same in every part; None for a regression."""
-        return None if self.is_regression else self.truth
+        """The classes, whose shares should be the same in every part; None for a regression, and for several labels."""
+        return None if self.is_regression or self.sets is not None else self.truth
+
+    def targets(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the truth of some rows as predictions have it: with several labels, which of them each row has."""
+        return self.truth[rows] if self.sets is None else self.sets.T[self.truth[rows]]
 
     def part(self, rows: NDArray[np.int64]) -> Sample:
         """Return a sample with only some of the rows."""
-        return Sample(Held(Subset(self.held, rows)), self.classes, self.truth[rows], self.threads)
+        return replace(self, held=Held(Subset(self.held, rows)), truth=self.truth[rows])
 
     def fitted(self, features: FeatureMap, rows: NDArray[np.int64]) -> tuple[Matrix, NDArray[np.float64] | None]:
         """Fit the features to these rows, and return their features and importance. The rows are read once."""
@@ -145,6 +162,20 @@ def open_sample(
     if len(classes) < 2:
         raise one_class(classes[0])
     return Sample.of(held, classes, workers)
+
+
+def open_labelled(source: Any, target: Any, threads: int | None, memory: int | str | None) -> Sample:
+    """Read a sample for classification, whose rows may have several labels."""
+    source = opened(source, target, threads)
+    if not source.several:
+        return open_sample(source, None, threads, memory)
+    workers, held = count_threads(threads), Held(source, memory_budget(memory))
+    numbers = held.label_numbers()
+    met = dict.fromkeys(label for number in np.unique(numbers) for label in members_of(held.labels[number]))
+    if not met:
+        raise DataError("none of the rows has a label")
+    labels = ClassOrder().arrange([*met])
+    return Sample(held, labels, numbers, workers, sets_of(held.labels, labels))
 
 
 def open_regression(source: Any, target: Any, threads: int | None, memory: int | str | None) -> Sample:

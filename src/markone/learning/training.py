@@ -32,6 +32,7 @@ from markone.features.spec import Features, Function
 from markone.learning import table_defaults
 from markone.learning.class_weights import weigh, weights_of_sets
 from markone.learning.cross_fitting import Scored, cross_fitted, may_be_crossed, number_of_folds, scored_left_out
+from markone.learning.deciding import calibrator_of, decisions_of_labels
 from markone.learning.examples import StoredExamples
 from markone.learning.learner import Learner
 from markone.learning.learners import new_learner
@@ -58,7 +59,7 @@ from markone.learning.shapes import find_shapes
 from markone.learning.starting import check_given_start, start_from, with_start
 from markone.learning.warm_start import check_growth, grown
 from markone.learning.wishes import NO_DECISIONS, Decisions, Wishes
-from markone.model.calibrator import FEWEST_ROWS, Calibrator, calibrate, is_better
+from markone.model.calibrator import Calibrator
 from markone.model.counts import Counts, count_strongest
 from markone.model.given_weights import GivenWeights, WeightsByName
 from markone.model.history import History
@@ -66,7 +67,7 @@ from markone.model.model import Model, load
 from markone.model.rules import SOLVERS, Rule, owners_of, predicts_numbers
 from markone.model.settings import Settings, TrainSettings
 from markone.model.settings import Start as NamedStart
-from markone.model.several_labels import LabelDecision, SeveralLabels
+from markone.model.several_labels import SeveralLabels
 from markone.storage.container import Path
 from markone.storage.saved import Saved
 
@@ -406,7 +407,9 @@ class ClassifierTraining(LearnerTraining[Model]):
         if weights is not None:
             counts = count_strongest(weights, self.stored.learned(), len(self.start.classes), self.start.features)
         scored = self.scored()
-        calibrator = None if scored is None else self.calibrator(scored)
+        calibrator = None
+        if scored is not None:
+            calibrator = calibrator_of(scored, self.learner.settings, self.start.classes)
         decisions = self.wishes.fulfilled(self.learner.settings, scored, calibrator, self.held_out())
         return self.model(history, resume, counts, calibrator, decisions)
 
@@ -418,20 +421,7 @@ class ClassifierTraining(LearnerTraining[Model]):
             if class_weight is not None:
                 weights = weights_of_sets(class_weight, names, sets, found.truth, found.importance)
             scored = [found.of_label(sets, label, weights) for label in range(len(sets))]
-        calibrators = [self.calibrator(one, [False, True]) for one in scored] or [None] * len(sets)
-        thresholds = self.wishes.thresholds_of_labels(self.learner.settings, scored, calibrators)
-        return SeveralLabels(tuple(map(LabelDecision, calibrators, thresholds)))
-
-    def calibrator(self, found: Scored, classes: list[Label] | None = None) -> Calibrator | None:
-        """Learn how scores become probabilities, from held-out rows or by cross-fitting. A rule that has probabilities
-        keeps its own unless those of the calibrator are better."""
-        if len(found.truth) < FEWEST_ROWS:
-            return None
-        if not np.isfinite(found.scores).all() or (found.importance is not None and not found.importance.any()):
-            return None
-        classes = classes or self.start.classes
-        keeps_its_own = self.learner.settings.traits.has_probabilities and not is_better(*found, classes)
-        return None if keeps_its_own else calibrate(*found, classes)
+        return decisions_of_labels(scored, self.learner.settings, self.wishes, len(sets))
 
     def scored(self) -> Scored | None:
         """Return rows with scores of models that were not trained on them: all rows if there are few values, by exact

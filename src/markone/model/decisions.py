@@ -189,7 +189,8 @@ def choose_for_micro_f1(scores: Floats, truth: NDArray[Any], importance: Floats 
 
     At the best micro F1, called F, each label has the threshold that is best if a false positive costs F and a missed
     one 2 - F (Dinkelbach 1967). So thresholds and F are computed in turn, until they stay the same. A label keeps the
-    score 0 unless another threshold is better by more than one standard error.
+    score 0 unless another threshold is better by more than one standard error. If no score is above 0, F is 0 at first,
+    and any hit is a gain.
     """
     weights = np.ones(len(truth)) if importance is None else importance
     truth = truth == 1
@@ -203,7 +204,7 @@ def choose_for_micro_f1(scores: Floats, truth: NDArray[Any], importance: Floats 
         for label in range(truth.shape[1]):
             own = truth[:, label]
             chosen[label], found[:, label] = None, at_zero[:, label]
-            if f1 == 0 or not own.any() or own.all():
+            if not own.any() or own.all():
                 continue
             best = choose_threshold(Aim("cost", (f1, 2 - f1)), scores[:, label], own.astype(np.int64), importance)
             there = scores[:, label] >= best.score
