@@ -440,6 +440,18 @@ def test_only_requests_to_this_server_from_its_own_page(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("address", "host"),
+    [("::1", "[::1]:8080"), ("0:0::1", "[::1]:8080"), ("127.0.0.2", "127.0.0.2:8080"), ("2001:db8::5", "[2001:db8::5]")],
+)
+def test_the_address_of_the_service_is_one_of_its_names(folder: Path, address: str, host: str) -> None:
+    token = "abcdefghijklmnop"
+    own = service_of(folder / "mail@1.model", host=address, token=token)
+    asked = {"text": "a"}
+    assert ask(own, "POST", "/predict", asked, host=host, authorization=f"Bearer {token}").status == 200
+    assert ask(own, "POST", "/predict", asked, host="[::2]:8080", authorization=f"Bearer {token}").status == 403
+
+
+@pytest.mark.parametrize(
     "kind", ["text/plain", "application/x-www-form-urlencoded", None, "application/json; charset=latin-1"]
 )
 def test_other_content_types_are_refused(service: Service, kind: str | None) -> None:
@@ -457,7 +469,8 @@ def test_the_token(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         for method, path in (("POST", "/predict"), ("GET", "/metrics"), ("GET", "/models"), ("GET", "/openapi.json")):
             reply = ask(own, method, path, {"text": "a"}, **headers)
             assert reply.status == 401 and reply.headers["www-authenticate"] == "Bearer" and token not in str(reply)
-    assert ask(own, "POST", "/predict", {"text": "a"}, authorization=f"Bearer {token}", **host).status == 200
+    for scheme in ("Bearer", "bearer", "BEARER "):
+        assert ask(own, "POST", "/predict", {"text": "a"}, authorization=f"{scheme} {token}", **host).status == 200
     described = ask(own, "GET", "/openapi.json", authorization=f"Bearer {token}", **host).json
     assert described["security"] == [{"token": []}] and described["paths"]["/ping"]["get"]["security"] == []
     assert token not in "".join(capsys.readouterr())

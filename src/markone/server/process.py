@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from markone.errors import MarkoneError, MarkoneWarning, SettingsError
 from markone.server.settings import ServeSettings
+from markone.web.safety import address_in_urls
 
 if TYPE_CHECKING:
     from markone.server.metrics import Metrics
@@ -60,7 +61,7 @@ def serve(models: Sequence[str], settings: ServeSettings, announce: Announce) ->
     warnings.simplefilter("ignore", MarkoneWarning)  # answers say what is missing in their examples
     with open_socket(settings) as listening:
         host, port = listening.getsockname()[:2]
-        address = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+        address = f"http://{address_in_urls(host)}:{port}/"
         if settings.workers == 1:
             alone(shelf, settings, listening, lambda: announce(address, shelf))
         elif not hasattr(os, "fork"):
