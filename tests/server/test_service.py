@@ -175,6 +175,9 @@ def test_images(tmp_path: Path) -> None:
     tensor = {"name": "image", "shape": [8, 2, 2], "datatype": "UINT8", "data": images.ravel().tolist()}
     inferred = ask(service, "POST", "/v2/models/pixels/infer", {"inputs": [tensor]}).json
     assert inferred["outputs"][0]["data"] == [str(label) for label in model.predict(images)]
+    for shape in ([0, 2, 2], [0, 2**62, 3], [0, 2, 2**70], [2**31, 2**33, 0]):
+        empty = {"inputs": [{**tensor, "shape": shape, "data": []}]}
+        assert ask(service, "POST", "/v2/models/pixels/infer", empty).status == 422
     uneven: list[Any] = [[[[0, 256]]], [[[1, 2], [3]]], [[[]]]]
     for wrong in uneven:
         assert ask(service, "POST", "/predict", {"images": wrong}).status == 422

@@ -20,7 +20,7 @@ from markone.server.problems import PROBLEM, Problem, problem_of
 from markone.server.requests import CSV, LINES, Answer, Asked, Request, content_type
 from markone.server.routes import ROUTES, Route
 from markone.server.settings import ServeSettings
-from markone.server.shelf import Served, Shelf, give_way
+from markone.server.shelf import Served, Shelf, give_way, refreshed
 from markone.web.safety import HEADERS, address_in_urls, hosts_at, is_welcome
 
 if TYPE_CHECKING:
@@ -298,11 +298,8 @@ class Service:
                 print(sentence, file=sys.stderr, flush=True)
 
     def refresh(self) -> list[str]:
-        """Load changed files. Whatever goes wrong, the models that are there go on answering."""
-        try:
-            return self.shelf.refresh()
-        except Exception as error:
-            return [f"The models could not be looked at: {error}."]
+        """Load changed files."""
+        return refreshed(self.shelf)
 
 
 class Body:
