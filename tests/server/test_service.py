@@ -272,6 +272,33 @@ def test_trees_as_json_and_conllu(service: Service, folder: Path) -> None:
     assert [line.split("\t")[6] for line in lines.splitlines() if "\t" in line] == [str(head) for head in tree.heads]
 
 
+def test_the_tagger_of_the_service_tags_for_a_parser_without_one(folder: Path, tmp_path: Path) -> None:
+    parser = markone.Parser.train(SENTENCES * 4, epochs=3, mode="fast")
+    parser.save(tmp_path / "bare.parser")
+    tagger = markone.Tagger.load(folder / "words.tagger")
+    words = ["the", "cat", "barks"]
+    [tags] = tagger.tag([words])
+    [tree] = parser.parse([{"form": words, "upos": tags}])
+    both = service_of(tmp_path / "bare.parser", folder / "words.tagger")
+    found = ask(both, "POST", "/parse", {"words": words}).json["sentences"][0]
+    assert found == {"tokens": words, "tags": tags, "heads": tree.heads, "relations": tree.labels}
+    alone = ask(service_of(tmp_path / "bare.parser"), "POST", "/parse", {"words": words})
+    assert alone.status == 422 and "serve a tagger of 'upos' beside the parser" in alone.json["detail"]
+
+
+def test_parsing_takes_no_longer_than_allowed(folder: Path) -> None:
+    long = ask(service_of(folder / "trees.parser"), "POST", "/parse", {"words": ["a"] * 5001})
+    assert long.status == 413 and "5,000 words for this parser, not 5,001" in long.json["detail"]
+    hurried = service_of(folder / "trees.parser", seconds=0.001)
+    many = ask(hurried, "POST", "/parse", {"sentences": [["a"] * 500] * 60})
+    assert many.status == 503
+    paragraphs = b"the cat barks\n\n" * 120
+    whole = ask(service_of(folder / "trees.parser"), "POST", "/parse", paragraphs, kind="text/plain")
+    assert whole.status == 200 and len(whole.json["sentences"]) == 120
+    lines = ask(service_of(folder / "trees.parser"), "POST", "/parse", paragraphs, kind="text/plain", accept="text/x-conllu")
+    assert lines.body.count(b"\tbarks\t") == 120
+
+
 @pytest.mark.parametrize("path", ["/tag", "/parse"])
 def test_wrong_sentences_get_a_sentence(service: Service, path: str) -> None:
     wrong: list[Any] = [

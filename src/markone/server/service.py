@@ -26,8 +26,6 @@ from markone.web.safety import HEADERS, address_in_urls, hosts_at, is_welcome
 if TYPE_CHECKING:
     from markone.server.learning import Learning
 
-SMALL = 2**15
-"""Requests up to this many bytes are answered at once; larger ones in another thread, while others are answered."""
 PIECE = 2**18
 """The number of bytes of a stream that are answered at once."""
 ELSEWHERE = "other"
@@ -51,7 +49,7 @@ def is_stream(route: Route, asked: Asked) -> bool:
 
 def is_quick(route: Route, asked: Asked, body: bytes) -> bool:
     """Return whether a request takes so little time that others can wait for it."""
-    return len(body) <= SMALL and route.path != "/learn" and asked.kind != CSV and not is_stream(route, asked)
+    return len(body) <= route.small and asked.kind != CSV and not is_stream(route, asked)
 
 
 class Service:
@@ -132,7 +130,7 @@ class Service:
         """Return the answer to a small request that has come as a whole, and more headers; None if it has to wait for
         something. This is what ASGI does with such a request, without its messages and tasks, which take more time
         than a prediction."""
-        if len(body) > SMALL or self._busy >= self.settings.most_requests:
+        if self._busy >= self.settings.most_requests:
             return None
         began = perf_counter()
         path = ELSEWHERE
