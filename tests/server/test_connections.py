@@ -213,7 +213,10 @@ ODD_HEADERS = {
         {415},
     ),
     "compressed chunks": (
-        (*("POST /predict HTTP/1.1", "Host: HOST", "Content-Type: application/json"), "Transfer-Encoding: gzip, chunked"),
+        (
+            *("POST /predict HTTP/1.1", "Host: HOST", "Content-Type: application/json"),
+            "Transfer-Encoding: gzip, chunked",
+        ),
         {400},
     ),
     "a websocket": (
@@ -270,7 +273,9 @@ def test_the_body_of_a_request_with_an_offer_is_not_the_next_request(port: int) 
 @pytest.mark.parametrize("pause", [0.0, 0.05])
 def test_what_follows_the_chunks_is_no_header(port: int, pause: float) -> None:
     chunks = b"%x\r\n%s\r\n0\r\n" % (len(FREE), FREE)
-    sent = request(port, chunks + b"Host: evil.example\r\nOrigin: http://evil.example\r\n\r\n", "Transfer-Encoding: chunked")
+    sent = request(
+        port, chunks + b"Host: evil.example\r\nOrigin: http://evil.example\r\n\r\n", "Transfer-Encoding: chunked"
+    )
     assert labels(replies_to(port, sent[:40], sent[40:-50], sent[-50:], pause=pause)) == ["spam"]
 
 

@@ -295,7 +295,9 @@ def test_parsing_takes_no_longer_than_allowed(folder: Path) -> None:
     paragraphs = b"the cat barks\n\n" * 120
     whole = ask(service_of(folder / "trees.parser"), "POST", "/parse", paragraphs, kind="text/plain")
     assert whole.status == 200 and len(whole.json["sentences"]) == 120
-    lines = ask(service_of(folder / "trees.parser"), "POST", "/parse", paragraphs, kind="text/plain", accept="text/x-conllu")
+    lines = ask(
+        service_of(folder / "trees.parser"), "POST", "/parse", paragraphs, kind="text/plain", accept="text/x-conllu"
+    )
     assert lines.body.count(b"\tbarks\t") == 120
 
 
@@ -471,7 +473,12 @@ def test_only_requests_to_this_server_from_its_own_page(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("address", "host"),
-    [("::1", "[::1]:8080"), ("0:0::1", "[::1]:8080"), ("127.0.0.2", "127.0.0.2:8080"), ("2001:db8::5", "[2001:db8::5]")],
+    [
+        ("::1", "[::1]:8080"),
+        ("0:0::1", "[::1]:8080"),
+        ("127.0.0.2", "127.0.0.2:8080"),
+        ("2001:db8::5", "[2001:db8::5]"),
+    ],
 )
 def test_the_address_of_the_service_is_one_of_its_names(folder: Path, address: str, host: str) -> None:
     token = "abcdefghijklmnop"

@@ -77,7 +77,9 @@ def in_time(service: Service, parser: Parser, sentences: Sentences) -> Iterator[
     end = monotonic() + service.settings.seconds
     for begin in range(0, len(sentences), AT_ONCE):
         if monotonic() > end:
-            raise Problem(503, f"The sentences take longer than {service.settings.seconds:g} seconds; send fewer at once.")
+            raise Problem(
+                503, f"The sentences take longer than {service.settings.seconds:g} seconds; send fewer at once."
+            )
         yield sentences.some(begin, min(begin + AT_ONCE, len(sentences)))
 
 

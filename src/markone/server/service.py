@@ -243,7 +243,9 @@ class Service:
                 raise Problem(415, f"The content type must be {' or '.join(route.takes)}.")
             for name, plain, status in CODINGS:
                 if (coding := request.header(name)) is not None and coding.strip().lower() != plain:
-                    raise Problem(status, f"{name.decode()} must be {plain.decode()}: send the body without compression.")
+                    raise Problem(
+                        status, f"{name.decode()} must be {plain.decode()}: send the body without compression."
+                    )
         return Asked(kind, (request.header(b"accept") or b"").decode("latin-1"), request.query, b"", parts)
 
     # ---- answers
