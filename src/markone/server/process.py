@@ -18,7 +18,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from markone.errors import MarkoneError, MarkoneWarning, SettingsError
+from markone.errors import MarkoneWarning, SettingsError
 from markone.server.settings import ServeSettings
 from markone.web.safety import address_in_urls
 
@@ -182,7 +182,7 @@ class Supervisor:
         self.generation = 0
         self.is_ending = False
         self.life = os.pipe()
-        """A pipe of which only this process has the end for writing. If it is killed, the workers find the pipe closed."""
+        """A pipe that only this process could write to. If it is killed, the workers find the pipe closed."""
 
     def run(self, announce: Callable[[], None]) -> None:
         """Keep the workers alive until a signal; then let them finish."""

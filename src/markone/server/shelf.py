@@ -252,8 +252,8 @@ def paths_at(place: str, known: Collection[str]) -> list[tuple[str, str | None, 
     if os.path.isdir(place):
         inside = sorted(entry for entry in os.listdir(place) if entry.endswith(ENDINGS) and entry[0] != ".")
         return [(os.path.join(place, entry), None, True) for entry in inside]
-    kept = [(one, None, True) for one in known if one.startswith(os.path.join(place, ""))]
-    return kept or [(place, None, False)]
+    kept = sorted(one for one in known if one.startswith(os.path.join(place, "")))
+    return [(one, None, True) for one in kept] or [(place, None, False)]
 
 
 def give_way() -> None:
