@@ -33,7 +33,7 @@ def hosts_at(port: int, more: Iterable[str] = (), address: str = LOOPBACK) -> fr
 
 
 def address_in_urls(address: str) -> str:
-    """Return an address as it stands in URLs, and in the Host header.
+    """Return an address in the form that URLs and the Host header have.
 
     >>> address_in_urls("0:0::1"), address_in_urls("127.0.0.1")
     ('[::1]', '127.0.0.1')
