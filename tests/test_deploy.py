@@ -8,11 +8,13 @@ import re
 import shlex
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from markone.cli.app import options_of
+from markone.server.connections import MOST_CONNECTIONS
 
 FOLDER = Path(__file__).parents[1] / "deploy"
 DOCKERFILE = (FOLDER / "Dockerfile").read_text(encoding="utf-8")
@@ -43,6 +45,19 @@ def test_the_image_has_two_stages_and_a_user_without_rights() -> None:
     assert not re.search(r"^(ENV|ARG) .*TOKEN", DOCKERFILE, re.MULTILINE)
 
 
+def test_the_image_is_built_from_the_sources_alone() -> None:
+    lines = (FOLDER / "Dockerfile.dockerignore").read_text(encoding="utf-8").splitlines()
+    rules = [line for line in lines if not line.startswith("#")]
+    let_in = [rule[1:] for rule in rules if rule.startswith("!")]
+    assert rules[0] == "*" and sorted(let_in) == let_in
+    root = FOLDER.parent
+    assert all((root / name).exists() for name in let_in)
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    needed = {"pyproject.toml", "CMakeLists.txt", project["project"]["readme"], *project["project"]["license-files"]}
+    needed |= {path.partition("/")[0] for path in project["tool"]["scikit-build"]["wheel"]["packages"]}
+    assert needed <= {*let_in} and "core" in let_in
+
+
 def test_the_image_runs_a_command_that_exists() -> None:
     found = re.search(r"^ENTRYPOINT (\[.*\])$", DOCKERFILE, re.MULTILINE)
     assert found is not None
@@ -58,6 +73,7 @@ def test_the_unit_runs_a_command_that_exists_with_few_rights() -> None:
     check_options(words)
     for name in ("DynamicUser", "NoNewPrivileges", "ProtectHome", "PrivateTmp", "RestrictNamespaces"):
         assert service[name] == "yes"
+    assert int(service["LimitNOFILE"]) > 2 * MOST_CONNECTIONS
     assert service["ProtectSystem"] == "strict" and service["CapabilityBoundingSet"] == ""
 
 

@@ -201,6 +201,9 @@ def test_bad_lines_are_named_or_skipped(bad: bytes, tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", b"".join([*lines[:50], bad + b"\n", *lines[50:]]))
     with pytest.raises(markone.DataError, match=r"a\.jsonl, line 51: .*skip_bad"):
         markone.filter_files(model, str(path), tmp_path / "no", threshold=0.0)
+    with pytest.raises(markone.DataError) as error:
+        markone.filter_files(model, str(path), tmp_path / "no", threshold=0.0)
+    assert "encoding" not in str(error.value)  # the filter has no such option
     report = markone.filter_files(model, str(path), tmp_path / "out", threshold=0.0, skip_bad=True)
     assert (report.rows, report.kept, report.bad) == (100, 100, 1)
     assert output(tmp_path / "out") == b"".join(lines)
@@ -356,3 +359,21 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
         assert words in error, error
     assert (tmp_path / "full" / "a").read_text() == "mine"
     assert gzip.decompress((tmp_path / "crawl.jsonl.gz").read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"keep": 0.1, "threshold": 0.5}, "keep and threshold cannot both be given"),
+        ({}, "keep or threshold or label must say which rows to keep"),
+        ({"threshold": 1.5}, "threshold must be a number from 0 to 1, not 1.5"),
+        ({"threshold": -0.1}, "threshold must be a number from 0 to 1, not -0.1"),
+        ({"keep": "ten"}, "a share such as 10%"),
+    ],
+)
+def test_a_choice_of_rows_that_makes_no_sense_is_refused(options: dict[str, Any], words: str, tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", b'{"text": "good"}\n')
+    with pytest.raises(markone.SettingsError, match=words):
+        markone.filter_files(model_of(), str(tmp_path / "a.jsonl"), tmp_path / "out", **options)
+    margins = markone.train(["good", "bad"], target=["yes", "no"], rule="mira")
+    assert markone.filter_files(margins, str(tmp_path / "a.jsonl"), tmp_path / "out", threshold=-9.0).kept == 1

@@ -43,6 +43,8 @@ __all__ = [
     "warn",
 ]
 
+LONGEST_WORD = 200
+"""Longer words are not compared with known ones, because that takes too long."""
 OUR_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
 
 
@@ -215,7 +217,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     import difflib
 
-    near = difflib.get_close_matches(word, list(known), n=1)
+    near = difflib.get_close_matches(word, list(known), n=1) if len(word) <= LONGEST_WORD else []
     return f" Did you mean {near[0]!r}?" if near else ""
 
 

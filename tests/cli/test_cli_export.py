@@ -41,7 +41,7 @@ def test_a_file_is_only_replaced_if_that_is_allowed(folder, run):
     [
         ((), "--to must say what to write"),
         (("-o", "reviews.txt"), "--to must be json, js, sql, c or onnx"),
-        (("--to", "onnx"), "of a text, a set or a date; the graph has only numbers and categories"),
+        (("--to", "onnx"), "of a text; the graph has only numbers and categories"),
         (("--to", "sql", "--dialect", "sqlite"), "SQLite has no regular expressions"),
         (("--to", "json", "--dialect", "sqlite"), "--dialect is only for sql, not for json"),
         (("--to", "json", "--format", "csv"), "--format is only for reading --sample"),

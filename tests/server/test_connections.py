@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -205,6 +207,18 @@ ODD_HEADERS = {
     "an address in UTF-8": (("GET /mod\xe8les HTTP/1.1", "Host: HOST"), {400, 404}),
     "an old version": (("GET /models HTTP/0.9", "Host: HOST"), {200, 400}),
     "another version": (("GET /models HTTP/9.9", "Host: HOST"), {400}),
+    "a tunnel": (("CONNECT /models HTTP/1.1", "Host: HOST"), {400}),
+    "a compressed body": (
+        (*("POST /predict HTTP/1.1", "Host: HOST", "Content-Type: application/json"), "Content-Encoding: gzip"),
+        {415},
+    ),
+    "compressed chunks": (
+        (
+            *("POST /predict HTTP/1.1", "Host: HOST", "Content-Type: application/json"),
+            "Transfer-Encoding: gzip, chunked",
+        ),
+        {400},
+    ),
     "a websocket": (
         (
             *("GET /predict HTTP/1.1", "Host: HOST", "Connection: Upgrade", "Upgrade: websocket"),
@@ -233,3 +247,95 @@ def test_a_body_that_does_not_come_ends_with_a_sentence(port: int) -> None:
         [found] = list(parsed(connection))
     assert found.status == 408 and "within 2 seconds" in found.detail
     assert found.headers["connection"] == "close" and time.monotonic() - began < 10
+
+
+OFFER = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA")
+"""What Java's client sends with its first request."""
+
+
+def test_an_offer_of_another_protocol_is_ignored(port: int) -> None:
+    sent = request(port, FREE, *OFFER)
+    assert labels(replies_to(port, sent)) == ["spam"]
+    assert labels(replies_to(port, sent[: -len(FREE)], FREE[:5], FREE[5:], pause=0.05)) == ["spam"]
+    chunked = request(port, b"%x\r\n%s\r\n0\r\n\r\n" % (len(LUNCH), LUNCH), "Transfer-Encoding: chunked", *OFFER)
+    assert labels(replies_to(port, chunked + sent * 300 + chunked)) == ["ham", *["spam"] * 300, "ham"]
+    [last] = replies_to(port, request(port, FREE, "Connection: Upgrade, close", "Upgrade: h2c"))
+    assert last.status == 200 and last.headers["connection"] == "close"
+
+
+def test_the_body_of_a_request_with_an_offer_is_not_the_next_request(port: int) -> None:
+    inner = b"GET /models HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % port
+    sent = request(port, inner, *OFFER)
+    found = replies_to(port, sent[: -len(inner)], inner, pause=0.1)
+    assert [one.status for one in found] == [400]  # the body is no JSON
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.05])
+def test_what_follows_the_chunks_is_no_header(port: int, pause: float) -> None:
+    chunks = b"%x\r\n%s\r\n0\r\n" % (len(FREE), FREE)
+    sent = request(
+        port, chunks + b"Host: evil.example\r\nOrigin: http://evil.example\r\n\r\n", "Transfer-Encoding: chunked"
+    )
+    assert labels(replies_to(port, sent[:40], sent[40:-50], sent[-50:], pause=pause)) == ["spam"]
+
+
+def test_line_breaks_keep_no_connection(port: int) -> None:
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        connection.sendall(b"GET /models HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n" % port)
+        assert connection.recv(100_000).startswith(b"HTTP/1.1 200")
+        connection.sendall(b"\r\n")
+        began = time.monotonic()
+        assert not take(connection) and time.monotonic() - began < 10
+
+
+def take(connection: socket.socket, size: int = 2**16) -> bytes:
+    try:
+        return connection.recv(size)
+    except ConnectionError:
+        return b""
+
+
+LINES_OF_A_STREAM = 200_000
+"""Their answers have 20 MB, more than the system keeps for a client."""
+
+
+def ask_for_much(port: int) -> socket.socket:
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**16)
+    connection.settimeout(20)
+    connection.connect(("127.0.0.1", port))
+    stream = request(port, b"1\n" * LINES_OF_A_STREAM).replace(b"application/json", b"application/x-ndjson")
+    threading.Thread(target=connection.sendall, args=[stream]).start()
+    return connection
+
+
+def test_a_client_who_takes_no_answers_is_disconnected(port: int) -> None:
+    with ask_for_much(port) as connection:
+        time.sleep(6)  # the limit is 2 seconds
+        taken = b"".join(iter(lambda: take(connection), b""))
+    assert taken.startswith(b"HTTP/1.1 200") and taken.count(b'"line"') < LINES_OF_A_STREAM
+    assert labels(replies_to(port, request(port, FREE))) == ["spam"]
+
+
+def test_a_client_who_takes_answers_slowly_gets_all(port: int) -> None:
+    found, began = bytearray(), time.monotonic()
+    with ask_for_much(port) as connection:
+        while not found.endswith(b"0\r\n\r\n"):
+            time.sleep(0.015)
+            found += take(connection) or b"0\r\n\r\n"
+    assert found.count(b'"line"') == LINES_OF_A_STREAM and time.monotonic() - began > 3
+
+
+def test_a_stream_has_no_limit_but_its_lines_have(port: int) -> None:
+    lines = b'"free money"\n' * 50_000  # much more than the limit of a body
+    body = lines + b'"' + b"a" * 150_000 + b'"\n' + lines
+    sent = request(port, body).replace(b"application/json", b"application/x-ndjson")
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
+        threading.Thread(target=lambda: suppressed(connection.sendall, sent)).start()
+        found = b"".join(iter(lambda: take(connection), b""))
+    assert found.count(b'"label"') == 50_000 and b"A line may have 100,000 bytes" in found
+
+
+def suppressed(send: Callable[[bytes], None], what: bytes) -> None:
+    with suppress(OSError):
+        send(what)

@@ -198,6 +198,45 @@ def test_a_full_disk_is_a_503_and_nothing_is_learned(tmp_path: Path, monkeypatch
     assert learn(service, MORE[2:], LABELS[2:]).json["learned"] == 4
 
 
+@pytest.mark.parametrize("change", ["written", "replaced", "removed"])
+def test_nothing_is_learned_into_a_journal_that_another_service_has_changed(
+    tmp_path: Path, change: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spam_model(tmp_path / "mail.model", rule="mira")
+    service = learner(tmp_path / "mail.model")
+    learn(service, MORE[:2], LABELS[:2])
+    journal = tmp_path / "mail.model.journal"
+    content = journal.read_bytes()
+    if change == "written":
+        content += content.splitlines(keepends=True)[-1]
+        journal.write_bytes(content)
+    elif change == "replaced":
+        (tmp_path / "other").write_bytes(content)
+        (tmp_path / "other").replace(journal)
+    else:
+        journal.unlink()
+    reply = learn(service, MORE[2:], LABELS[2:])
+    assert reply.status == 503 and "has been changed or removed by another program" in reply.json["detail"]
+    assert service.learning is not None
+    service.learning.close()
+    assert "no snapshot was saved" in capsys.readouterr().err and not list(tmp_path.glob("*.learned-*"))
+    assert change == "removed" or journal.read_bytes() == content
+
+
+def test_a_line_that_cannot_be_taken_back_ends_the_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spam_model(tmp_path / "mail.model", rule="mira")
+    service = learner(tmp_path / "mail.model")
+
+    def fail(*_: Any) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("markone.storage.journal.os.fsync", fail)
+        patch.setattr("markone.storage.journal.os.truncate", fail)
+        assert learn(service, MORE[:2], LABELS[:2]).status == 503
+    assert learn(service, MORE[:2], LABELS[:2]).status == 503  # no line follows one that may be torn
+
+
 def test_wrong_requests_change_nothing(tmp_path: Path) -> None:
     spam_model(tmp_path / "mail.model", rule="mira")
     service = learner(tmp_path / "mail.model")

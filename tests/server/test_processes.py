@@ -103,6 +103,40 @@ def test_workers_survive_crashes_reloads_and_hostile_connections(tmp_path: Path,
         ask(port, "GET", "/models")
 
 
+def test_workers_end_with_their_supervisor(tmp_path: Path, start: Start) -> None:
+    spam_model(tmp_path / "mail.model")
+    process, port = start(tmp_path, "--workers", "2")
+    workers = children(process)
+    process.kill()
+    process.wait()
+    until(lambda: not any(is_running(one) for one in workers))
+    with socket.socket() as free:
+        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        free.bind(("127.0.0.1", port))
+        free.listen()  # nobody else does any more
+
+
+def is_running(process: int) -> bool:
+    try:
+        return " Z " not in Path(f"/proc/{process}/stat").read_text()
+    except FileNotFoundError:
+        return False
+
+
+def test_odd_files_end_no_supervisor(tmp_path: Path, start: Start) -> None:
+    model = spam_model(tmp_path / "mail.model")
+    process, port = start(tmp_path, "--workers", "2", "--reload", "0.1")
+    before = children(process)
+    (tmp_path / "loop.model").symlink_to("loop.model")
+    model.save(tmp_path / "odd name.model")
+    model.save(tmp_path / "new.model")
+    until(lambda: len(ask(port, "GET", "/models", tries=5)[1]["models"]) == 2)
+    until(lambda: len(children(process)) == 2 and not {*before} & {*children(process)})
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 0 and len(errors.splitlines()) == 2 and "consists of letters" in errors
+
+
 def test_what_was_learned_survives_kill_and_term(tmp_path: Path, start: Start) -> None:
     spam_model(tmp_path / "mail.model", rule="mira")
     process, port = start(tmp_path / "mail.model", "--learn")

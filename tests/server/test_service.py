@@ -175,6 +175,9 @@ def test_images(tmp_path: Path) -> None:
     tensor = {"name": "image", "shape": [8, 2, 2], "datatype": "UINT8", "data": images.ravel().tolist()}
     inferred = ask(service, "POST", "/v2/models/pixels/infer", {"inputs": [tensor]}).json
     assert inferred["outputs"][0]["data"] == [str(label) for label in model.predict(images)]
+    for shape in ([0, 2, 2], [0, 2**62, 3], [0, 2, 2**70], [2**31, 2**33, 0]):
+        empty = {"inputs": [{**tensor, "shape": shape, "data": []}]}
+        assert ask(service, "POST", "/v2/models/pixels/infer", empty).status == 422
     uneven: list[Any] = [[[[0, 256]]], [[[1, 2], [3]]], [[[]]]]
     for wrong in uneven:
         assert ask(service, "POST", "/predict", {"images": wrong}).status == 422
@@ -267,6 +270,35 @@ def test_trees_as_json_and_conllu(service: Service, folder: Path) -> None:
     assert (found.sentences[0].heads, found.sentences[0].relations) == (tree.heads, tree.labels)
     lines = ask(service, "POST", "/parse", b"the cat barks", kind="text/plain", accept="text/x-conllu").body.decode()
     assert [line.split("\t")[6] for line in lines.splitlines() if "\t" in line] == [str(head) for head in tree.heads]
+
+
+def test_the_tagger_of_the_service_tags_for_a_parser_without_one(folder: Path, tmp_path: Path) -> None:
+    parser = markone.Parser.train(SENTENCES * 4, epochs=3, mode="fast")
+    parser.save(tmp_path / "bare.parser")
+    tagger = markone.Tagger.load(folder / "words.tagger")
+    words = ["the", "cat", "barks"]
+    [tags] = tagger.tag([words])
+    [tree] = parser.parse([{"form": words, "upos": tags}])
+    both = service_of(tmp_path / "bare.parser", folder / "words.tagger")
+    found = ask(both, "POST", "/parse", {"words": words}).json["sentences"][0]
+    assert found == {"tokens": words, "tags": tags, "heads": tree.heads, "relations": tree.labels}
+    alone = ask(service_of(tmp_path / "bare.parser"), "POST", "/parse", {"words": words})
+    assert alone.status == 422 and "serve a tagger of 'upos' beside the parser" in alone.json["detail"]
+
+
+def test_parsing_takes_no_longer_than_allowed(folder: Path) -> None:
+    long = ask(service_of(folder / "trees.parser"), "POST", "/parse", {"words": ["a"] * 5001})
+    assert long.status == 413 and "5,000 words for this parser, not 5,001" in long.json["detail"]
+    hurried = service_of(folder / "trees.parser", seconds=0.001)
+    many = ask(hurried, "POST", "/parse", {"sentences": [["a"] * 500] * 60})
+    assert many.status == 503
+    paragraphs = b"the cat barks\n\n" * 120
+    whole = ask(service_of(folder / "trees.parser"), "POST", "/parse", paragraphs, kind="text/plain")
+    assert whole.status == 200 and len(whole.json["sentences"]) == 120
+    lines = ask(
+        service_of(folder / "trees.parser"), "POST", "/parse", paragraphs, kind="text/plain", accept="text/x-conllu"
+    )
+    assert lines.body.count(b"\tbarks\t") == 120
 
 
 @pytest.mark.parametrize("path", ["/tag", "/parse"])
@@ -440,6 +472,23 @@ def test_only_requests_to_this_server_from_its_own_page(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("address", "host"),
+    [
+        ("::1", "[::1]:8080"),
+        ("0:0::1", "[::1]:8080"),
+        ("127.0.0.2", "127.0.0.2:8080"),
+        ("2001:db8::5", "[2001:db8::5]"),
+    ],
+)
+def test_the_address_of_the_service_is_one_of_its_names(folder: Path, address: str, host: str) -> None:
+    token = "abcdefghijklmnop"
+    own = service_of(folder / "mail@1.model", host=address, token=token)
+    asked = {"text": "a"}
+    assert ask(own, "POST", "/predict", asked, host=host, authorization=f"Bearer {token}").status == 200
+    assert ask(own, "POST", "/predict", asked, host="[::2]:8080", authorization=f"Bearer {token}").status == 403
+
+
+@pytest.mark.parametrize(
     "kind", ["text/plain", "application/x-www-form-urlencoded", None, "application/json; charset=latin-1"]
 )
 def test_other_content_types_are_refused(service: Service, kind: str | None) -> None:
@@ -457,7 +506,8 @@ def test_the_token(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         for method, path in (("POST", "/predict"), ("GET", "/metrics"), ("GET", "/models"), ("GET", "/openapi.json")):
             reply = ask(own, method, path, {"text": "a"}, **headers)
             assert reply.status == 401 and reply.headers["www-authenticate"] == "Bearer" and token not in str(reply)
-    assert ask(own, "POST", "/predict", {"text": "a"}, authorization=f"Bearer {token}", **host).status == 200
+    for scheme in ("Bearer", "bearer", "BEARER "):
+        assert ask(own, "POST", "/predict", {"text": "a"}, authorization=f"{scheme} {token}", **host).status == 200
     described = ask(own, "GET", "/openapi.json", authorization=f"Bearer {token}", **host).json
     assert described["security"] == [{"token": []}] and described["paths"]["/ping"]["get"]["security"] == []
     assert token not in "".join(capsys.readouterr())

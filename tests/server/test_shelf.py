@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 import markone
+from markone.server.problems import Problem
 from markone.server.shelf import Shelf
 
 from .asking import ask, service_of, spam_model
@@ -107,3 +109,43 @@ def test_a_named_file_that_vanishes_stays_loaded(tmp_path: Path) -> None:
     os.unlink(tmp_path / "mail.model")
     shelf.refresh()
     assert [name for name, _ in names(shelf)] == ["mail"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_what_is_wrong_with_one_file_does_not_keep_others_away_and_is_said_once(tmp_path: Path) -> None:
+    model = spam_model(tmp_path / "mail.model")
+    shelf = shelf_of(tmp_path)
+    (tmp_path / "loop.model").symlink_to("loop.model")
+    (tmp_path / "dangling.model").symlink_to("nothing")
+    (tmp_path / "folder.model").mkdir()
+    os.mkfifo(tmp_path / "pipe.model")
+    model.save(tmp_path / "odd name.model")
+    model.save(tmp_path / "mail.parser")  # the name of the model that answers
+    model.save(tmp_path / "new.model")
+    said = "\n".join(shelf.refresh())
+    for words in ("folder.model cannot be used", "pipe.model cannot be used", "consists of letters", "the same name"):
+        assert said.count(words) == 1
+    assert "new.model is loaded" in said and len(said.splitlines()) == 5
+    assert [name for name, _ in names(shelf)] == ["mail", "new"]
+    assert shelf.find("mail", None).path == str(tmp_path / "mail.model")
+    assert shelf.refresh() == [] and shelf.changes == 1
+
+
+def test_a_folder_that_vanishes_keeps_its_models(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    spam_model(tmp_path / "models" / "mail.model")
+    shelf = shelf_of(tmp_path / "models")
+    (tmp_path / "models").rename(tmp_path / "away")
+    assert shelf.refresh() == [] and [name for name, _ in names(shelf)] == ["mail"]
+    (tmp_path / "models").mkdir()
+    [said] = shelf.refresh()
+    assert "the old ones go on answering" in said
+    assert shelf.refresh() == [] and shelf.changes == 0 and [name for name, _ in names(shelf)] == ["mail"]
+
+
+def test_a_name_that_is_no_name_is_not_compared_with_others(tmp_path: Path) -> None:
+    spam_model(tmp_path / "mail.model")
+    began = time.process_time()
+    with pytest.raises(Problem, match="There is no model"):
+        shelf_of(tmp_path).find("mail" * 1_000_000, None)
+    assert time.process_time() - began < 1

@@ -41,6 +41,8 @@ class Refusals:
 class JsonTable(Table):
     """Files of JSON lines. A column contains numbers, booleans or strings; if they are mixed, all become strings."""
 
+    advice_on_encodings: Words = ("; if the file has another encoding, name it, as in ", Setting("encoding", "latin-1"))
+
     def __init__(self, files: Sequence[File], name: str, options: Options, _: str) -> None:
         self.files = files
         self.name = name
@@ -108,8 +110,7 @@ class JsonTable(Table):
             try:
                 fields = load(line.decode())
             except UnicodeDecodeError:
-                advice = "; if the file has another encoding, name it, as in "
-                refuse(number, ("the line is not UTF-8", advice, Setting("encoding", "latin-1")))
+                refuse(number, ("the line is not UTF-8", self.advice_on_encodings))
             except (ValueError, RecursionError) as error:
                 problem = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
                 refuse(number, f"the line is not JSON ({problem}): {shown(line.decode()[:200])}")

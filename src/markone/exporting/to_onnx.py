@@ -204,13 +204,21 @@ class Writer:
         return values, lambda one: graph.add("Mul", of_cell, one), part["presence"]
 
 
+OTHERS = {"ngrams": "text", "document": "text", "set": "set", "given": "row that is given as features"}
+"""What the parts are made of that a graph does not have."""
+
+
 def check_parts(document: Document) -> None:
     """Check that all features are of numbers and categories."""
     for part in document["parts"]:
         used = columns_of(part)
-        if part["part"] not in ("numbers", "cells") or any("date" in one for one in used):
-            dated = next((one["column"] for one in used if "date" in one), first_name(part))
-            raise ExportError(dated, "is of a text, a set or a date; the graph has only numbers and categories")
+        if part["part"] not in ("numbers", "cells"):
+            raise ExportError(
+                first_name(part), f"is of a {OTHERS[part['part']]}; the graph has only numbers and categories"
+            )
+        dated = next((one["column"] for one in used if "date" in one), None)
+        if dated is not None:
+            raise ExportError(dated, "is of a date; the graph has only numbers and categories")
     for column in document["columns"]:
         name = checked_text(column["name"])
         if name == "" or "\0" in name or name.startswith("markone:") or name in OUTPUTS:

@@ -275,14 +275,16 @@ def add_items(query: Query, number: int, part: Any) -> None:
 def add_ngrams(query: Query, number: int, part: Any) -> None:
     sql, tokens = query.sql, part["tokens"]
     example = first_name(part)
+    if part["hash_bits"] is not None:
+        raise ExportError(example, "is found by its hash, which SQL cannot compute")
+    if tokens["runs"] is not None:
+        raise ExportError(example, "is an n-gram of characters, but SQL finds only words; train with n-grams of words")
+    if tokens["choice"] != "all" or tokens["negation"]:
+        raise ExportError(example, "is of words that negations or templates choose, which SQL does not do")
     if sql.tokens is None:
         raise ExportError(
             example, "is of words, and SQLite has no regular expressions to find them; use another dialect"
         )
-    if part["hash_bits"] is not None:
-        raise ExportError(example, "is found by its hash, which SQL cannot compute")
-    if tokens["runs"] is not None or tokens["choice"] != "all" or tokens["negation"]:
-        raise ExportError(example, "is not a word or an n-gram of words as they are written, so SQL cannot find it")
     characters = query.document["characters"]
     known = {letter for feature in part["features"] for letter in feature[0]}
     words = {word for feature in part["features"] for word in feature[0].split(" ")}

@@ -19,7 +19,7 @@ from markone.data.finding import find_each, format_of, name_without_compression
 from markone.data.kinds import written
 from markone.data.labels import KnownLabels
 from markone.data.source import Label
-from markone.errors import DataError, SettingsError, did_you_mean
+from markone.errors import DataError, Setting, SettingsError, did_you_mean
 from markone.extras import need
 from markone.filtering.report import FilterReport
 from markone.filtering.rows import CODECS, LinesFile, ParquetRows, Rows, RowsFile, size_of, writing_lines
@@ -179,11 +179,13 @@ class Chooser:
     @classmethod
     def of(cls, model: Model, keep: Any, threshold: Any, label: Any) -> Chooser:
         if keep is not None and threshold is not None:
-            raise SettingsError("keep", "and threshold cannot both be given")
+            raise SettingsError("keep", ("and ", Setting("threshold"), " cannot both be given"))
         if keep is None and threshold is None and label is None:
-            raise SettingsError("keep", "or threshold or label must say which rows to keep", advice="for example 10%")
+            problem = ("or ", Setting("threshold"), " or ", Setting("label"), " must say which rows to keep")
+            raise SettingsError("keep", problem, advice="for example 10%")
         if threshold is not None:
-            check_named("threshold", a_number(below=np.inf), threshold)
+            limit = a_number(least=0, most=1) if model.has_probabilities else a_number(below=np.inf)
+            check_named("threshold", limit, threshold)
         share = None if keep is None else share_of(keep)
         return cls(model, class_number(model, label), share, threshold)
 

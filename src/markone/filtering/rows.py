@@ -180,6 +180,7 @@ class LinesFile:
         examples: list[Any] = []
         used: list[int] = []
         table = JsonTable([], self.path, self.options, "jsonl")
+        table.advice_on_encodings = ""  # kept lines have the same bytes, so the filter has no such option
         number_of = {1 + chunk.data.count(b"\n", 0, int(start)): row for row, start in enumerate(starts)}
         for line, fields in table.objects(chunk, refuse):
             example: Any = fields

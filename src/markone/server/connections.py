@@ -1,4 +1,5 @@
-"""Connections: uvicorn's protocol, with limits on headers, on the time in which they arrive, and on connections.
+"""Connections: uvicorn's protocol, with limits on headers, on the time in which they arrive or answers are taken, and
+on connections.
 
 A small request that arrives as a whole is answered at once. All others take uvicorn's way, with a task for each.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from markone.server.requests import Answer, Request
@@ -21,12 +23,17 @@ BASE_LINES = b"".join(b"%s: %s\r\n" % header for header in BASE)
 
 
 class Connection(HttpToolsProtocol):
-    """A connection. A client whose headers are too large, or too slow, is disconnected."""
+    """A connection. A client whose headers are too large or too slow, or who takes no answers, is disconnected."""
 
     header_bytes = 0
     in_headers = False
     """Whether a request has begun, and its headers are not complete."""
     deadline: asyncio.TimerHandle | None = None
+    """When the headers of a request must be complete."""
+    look: asyncio.TimerHandle | None = None
+    """When to look whether the client has taken some of an answer."""
+    is_upgrade = False
+    """Whether the client offers another protocol for the request that begins, which we do not take."""
     is_first = False
     """Whether no request was answered since data arrived. A client that sends many at once shall not delay others."""
     held: list[bytes] | None = None
@@ -41,6 +48,7 @@ class Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
+        self._stop_looking()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -50,10 +58,11 @@ class Connection(HttpToolsProtocol):
                 self.transport.abort()
                 return
         self.is_first = True
-        super().data_received(data)
+        self._unset_keepalive_if_required()
+        self._parse(data)
         if self.held is not None:
             self._let_go()
-        if self.in_headers and self.deadline is None:
+        if self.deadline is None and (self.in_headers or self._is_idle()):
             self._wait_for_headers()
 
     def eof_received(self) -> bool:  # type: ignore[override]
@@ -62,6 +71,14 @@ class Connection(HttpToolsProtocol):
         if waits:
             self.cycle.keep_alive = False
         return waits
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._look_again()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._stop_looking()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -74,12 +91,17 @@ class Connection(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._count(len(name) + len(value))
-        super().on_header(name, value)
+        if self.in_headers:  # what follows the chunks of a body is no header of the request
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         self.in_headers = False
         self._stop_waiting()
-        if self._may_be_quick():
+        if self.parser.get_method() == b"CONNECT":
+            raise ValueError("the service is no proxy")  # the client then gets 400, and the connection ends
+        if self.parser.should_upgrade():
+            self.is_upgrade = True
+        elif self._may_be_quick():
             self.held = []
         else:
             super().on_headers_complete()
@@ -91,6 +113,8 @@ class Connection(HttpToolsProtocol):
             self.held.append(body)
 
     def on_message_complete(self) -> None:
+        if self.is_upgrade:
+            return
         if self.held is None:
             super().on_message_complete()
             return
@@ -105,6 +129,34 @@ class Connection(HttpToolsProtocol):
         self.transport.write(self._whole(*found))
         self.on_response_complete()
 
+    def _parse(self, data: bytes) -> None:
+        """Parse what has arrived. An offer of another protocol is ignored, as HTTP wants. The parser would take the
+        body of such a request for the next request, so it gets the request again without the offer."""
+        while data:
+            try:
+                self.parser.feed_data(data)
+                return
+            except HttpParserError:
+                self.send_400_response("Invalid HTTP request received.")
+                return
+            except HttpParserUpgrade as upgrade:
+                data = self._without_offer() + data[upgrade.args[0] :]
+                self.is_upgrade = False
+                self.parser = HttpRequestParser(self)
+
+    def _without_offer(self) -> bytes:
+        """Return the lines of a request without those that offer another protocol."""
+        version = self.parser.get_http_version().encode()
+        kept = [(name, value) for name, value in self.headers if name not in (b"upgrade", b"connection")]
+        ends = any(name == b"connection" and b"close" in value.lower() for name, value in self.headers)
+        kept += [(b"connection", b"close")] if ends else []
+        lines = [b"%s %s HTTP/%s\r\n" % (self.parser.get_method(), self.url, version)]
+        return b"".join([*lines, *(b"%s: %s\r\n" % header for header in kept), b"\r\n"])
+
+    def _is_idle(self) -> bool:
+        """Return whether no request is unanswered, and nothing yet ends the connection: the client sent line breaks."""
+        return self.timeout_keep_alive_task is None and (self.cycle is None or self.cycle.response_complete)
+
     def _may_be_quick(self) -> bool:
         """Return whether nothing about the request is unusual, and no earlier one is unanswered."""
         return (
@@ -114,7 +166,6 @@ class Connection(HttpToolsProtocol):
             and not self.expect_100_continue
             and self.parser.get_http_version() == "1.1"
             and self.parser.should_keep_alive()
-            and not self.parser.should_upgrade()
             and self.parser.get_method() != b"HEAD"
             and self.url.startswith(b"/")
             and self.url.isascii()
@@ -146,10 +197,24 @@ class Connection(HttpToolsProtocol):
     def _count(self, size: int) -> None:
         self.header_bytes += size
         if self.header_bytes > MOST_HEADER_BYTES or len(self.headers) > MOST_HEADERS:
-            raise ValueError("the headers are too large")  # the parser then answers 400 and closes the connection
+            raise ValueError("the headers are too large")  # the client then gets 400, and the connection ends
 
     def _wait_for_headers(self) -> None:
-        self.deadline = self.loop.call_later(SECONDS_FOR_HEADERS, self.transport.abort)
+        seconds = min(SECONDS_FOR_HEADERS, self.app.settings.seconds)
+        self.deadline = self.loop.call_later(seconds, self.transport.abort)
+
+    def _look_again(self, left: int | None = None) -> None:
+        """Disconnect a client who has taken nothing of an answer since the last look, and look again later."""
+        now = self.transport.get_write_buffer_size()
+        if left is not None and now >= left:
+            self.transport.abort()
+            return
+        self.look = self.loop.call_later(self.app.settings.seconds, self._look_again, now)
+
+    def _stop_looking(self) -> None:
+        if self.look is not None:
+            self.look.cancel()
+            self.look = None
 
     def _stop_waiting(self) -> None:
         if self.deadline is not None:

@@ -150,7 +150,8 @@ def values_of(one: InputTensor, *, is_image: bool) -> list[Any]:
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             raise Problem(422, f"The input {one.name!r:.80} has a value that is not {one.datatype}: {value!r:.50}.")
     if is_image:
-        if len(one.shape) != 3 or not all(0 <= value <= 255 and isinstance(value, int) for value in flat):
+        are_bytes = all(0 <= value <= 255 and isinstance(value, int) for value in flat)
+        if len(one.shape) != 3 or not flat or not are_bytes:
             raise Problem(422, f"The input {one.name!r:.80} must have the shape examples, height, width, and bytes.")
         return np.array(flat, np.uint8).reshape(one.shape).tolist()  # type: ignore[no-any-return]
     if len(one.shape) > 2 or (len(one.shape) == 2 and one.shape[1] != 1):

@@ -135,16 +135,13 @@ class Pupil:
             step = Step(self._served, predicted, replace(self.tally), alarm)
             self._shelf.replace(self._served)
             if self.tally.learned - self._journal.start["learned"] >= self._after or self._seconds >= SECONDS_AGAIN:
-                try:
-                    self._snapshot()
-                except MarkoneError as error:  # the journal has everything, so nothing is lost
-                    print(f"{self._base.path}: no snapshot was saved: {error}", file=sys.stderr)
+                self._try_snapshot()
             return step
 
     def close(self) -> None:
         with self._writer:
             if self.tally.learned > self._journal.start["learned"]:
-                self._snapshot()
+                self._try_snapshot()
             self.release()
 
     def release(self) -> None:
@@ -180,8 +177,15 @@ class Pupil:
     def _facts(self) -> dict[str, Any]:
         return {"learned": self.tally.learned, "right": self.tally.right, "drift": self.drift.as_dict()}
 
+    def _try_snapshot(self) -> None:
+        try:
+            self._snapshot()
+        except MarkoneError as error:  # the journal has everything, so nothing is lost
+            print(f"{self._base.path}: no snapshot was saved: {error}", file=sys.stderr, flush=True)
+
     def _snapshot(self) -> None:
         """Save the model, and begin a journal that starts from it. The older files go when the new ones are on disk."""
+        self._journal.check()
         path = f"{self._base.path}.learned-{self.tally.learned}"
         self._model.save(path)
         start = {"base": self._base.model.digest, "snapshot": os.path.basename(path), "digest": self._model.digest}

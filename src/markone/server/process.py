@@ -15,10 +15,12 @@ import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from markone.errors import MarkoneError, MarkoneWarning, SettingsError
+from markone.errors import MarkoneWarning, SettingsError
 from markone.server.settings import ServeSettings
+from markone.web.safety import address_in_urls
 
 if TYPE_CHECKING:
     from markone.server.metrics import Metrics
@@ -60,7 +62,7 @@ def serve(models: Sequence[str], settings: ServeSettings, announce: Announce) ->
     warnings.simplefilter("ignore", MarkoneWarning)  # answers say what is missing in their examples
     with open_socket(settings) as listening:
         host, port = listening.getsockname()[:2]
-        address = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+        address = f"http://{address_in_urls(host)}:{port}/"
         if settings.workers == 1:
             alone(shelf, settings, listening, lambda: announce(address, shelf))
         elif not hasattr(os, "fork"):
@@ -179,6 +181,8 @@ class Supervisor:
         """Older workers, which finish their requests."""
         self.generation = 0
         self.is_ending = False
+        self.life = os.pipe()
+        """A pipe that only this process could write to. If it is killed, the workers find the pipe closed."""
 
     def run(self, announce: Callable[[], None]) -> None:
         """Keep the workers alive until a signal; then let them finish."""
@@ -204,16 +208,14 @@ class Supervisor:
         self.is_ending = True
 
     def _look(self) -> None:
-        from markone.server.shelf import give_way
+        from markone.server.shelf import give_way, refreshed
 
-        try:
-            with ThreadPoolExecutor(1, initializer=give_way) as loader:
-                said = loader.submit(self.shelf.refresh).result()
-        except MarkoneError as error:
-            said = [f"The models could not be looked at: {error}."]
+        before = self.shelf.changes
+        with ThreadPoolExecutor(1, initializer=give_way) as loader:
+            said = loader.submit(refreshed, self.shelf).result()
         for sentence in said:
             print(sentence, file=sys.stderr, flush=True)
-        if any("cannot be used" not in sentence for sentence in said):
+        if self.shelf.changes > before:
             old = list(self.workers)
             self.leaving.update(old)
             self.workers.clear()
@@ -250,6 +252,9 @@ class Supervisor:
         from markone.server.service import Service
 
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the supervisor decides
+        reading, writing = self.life
+        os.close(writing)
+        Thread(target=end_with, args=[reading], daemon=True).start()
         self.metrics.worker = place + self.settings.workers * self.generation
         port = self.listening.getsockname()[1]
         service = Service(self.shelf, self.settings, port=port, metrics=self.metrics, watches=False)
@@ -276,3 +281,9 @@ class Supervisor:
         for process in processes:
             with suppress(ProcessLookupError):
                 os.kill(process, number)
+
+
+def end_with(pipe: int) -> None:
+    """End this process as SIGTERM does, when the process with the other end of a pipe has ended."""
+    os.read(pipe, 1)
+    os.kill(os.getpid(), signal.SIGTERM)

@@ -53,6 +53,8 @@ class Route:
     parameters: tuple[str, ...] = ()
     is_open: bool = False
     """Whether no token is needed."""
+    small: int = 2**15
+    """Requests up to this many bytes are answered at once; larger ones in another thread, while others are answered."""
     streams: bool = False
     """Whether lines are answered while they arrive."""
 
@@ -82,8 +84,8 @@ ROUTES = (
     ),
     post("/explain", predicting.explain, ToExplain, Explained),
     post("/tag", sentences.tag, Sentences, {JSON: Tagged, CONLLU: None}, takes=(JSON, PLAIN, CONLLU)),
-    post("/parse", sentences.parse, Sentences, {JSON: Parsed, CONLLU: None}, takes=(JSON, PLAIN, CONLLU)),
-    post("/learn", learned.learn, LabelledExamples, Learned),
+    post("/parse", sentences.parse, Sentences, {JSON: Parsed, CONLLU: None}, takes=(JSON, PLAIN, CONLLU), small=2**10),
+    post("/learn", learned.learn, LabelledExamples, Learned, small=-1),
     get("/models", facts.models, Models),
     get("/metrics", facts.metrics, {PLAIN: None}),
     get("/openapi.json", facts.description, dict[str, Any]),

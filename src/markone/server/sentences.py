@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import msgspec
+import numpy as np
 
 from markone.data.chunks import Chunk
 from markone.server.examples import check_rows, check_text
@@ -25,6 +28,10 @@ if TYPE_CHECKING:
 
 ASKING = msgspec.json.Decoder(Asking)
 BODY = "the request"
+LONGEST_SENTENCE = {"fast": 5000, "accurate": 5000, "exact": 500}
+"""The number of words for which each kind of parser needs a few tenths of a second."""
+AT_ONCE = 50
+"""The number of sentences after which the time is looked at."""
 WAYS = ("text", "words", "sentences", "columns", "conllu")
 
 
@@ -50,12 +57,44 @@ def parse(service: Service, asked: Asked) -> Answer:
     chosen, sentences = sentences_of(service, asked)
     served = service.find(asked, chosen, "parser")
     assert isinstance(served.model, Parser)
-    parsed = served.model.parsed(sentences)
+    parser = served.model
+    parsed = [parser.parsed(part) for part in in_time(service, parser, tagged(service, parser, sentences))]
     if kind == CONLLU:
-        return Answer(write_conllu(parsed), CONLLU, len(sentences))
-    columns = (parsed.lists(), parsed.lists(served.model.settings.tags), parsed.head_lists(), parsed.lists(DEPREL))
-    found = [ParsedSentence(*one) for one in zip(*columns, strict=True)]
+        return Answer(b"".join(map(write_conllu, parsed)), CONLLU, len(sentences))
+    found: list[ParsedSentence] = []
+    for part in parsed:
+        columns = (part.lists(), part.lists(parser.settings.tags), part.head_lists(), part.lists(DEPREL))
+        found += [ParsedSentence(*one) for one in zip(*columns, strict=True)]
     return in_json(Parsed(model=served.name, version=served.version, sentences=found), len(sentences))
+
+
+def in_time(service: Service, parser: Parser, sentences: Sentences) -> Iterator[Sentences]:
+    """Return a few sentences at a time, and end when their answer would come too late. The time that a parser needs
+    grows faster than a sentence, so the length of sentences is limited, too."""
+    longest, allowed = int(np.diff(sentences.starts).max(initial=0)), LONGEST_SENTENCE[parser.settings.mode]
+    if longest > allowed:
+        raise Problem(413, f"A sentence may have {allowed:,} words for this parser, not {longest:,}.")
+    end = monotonic() + service.settings.seconds
+    for begin in range(0, len(sentences), AT_ONCE):
+        if monotonic() > end:
+            raise Problem(
+                503, f"The sentences take longer than {service.settings.seconds:g} seconds; send fewer at once."
+            )
+        yield sentences.some(begin, min(begin + AT_ONCE, len(sentences)))
+
+
+def tagged(service: Service, parser: Parser, sentences: Sentences) -> Sentences:
+    """Return sentences with tags. If neither they nor the parser have any, the tagger of the service tags them."""
+    column = parser.settings.tags
+    if parser.tagger is not None or column in sentences.columns:
+        return sentences
+    taggers = [one.model for one in service.shelf if isinstance(one.model, Tagger)]
+    fitting = [one for one in taggers if one.settings.column == column]
+    if not fitting:
+        raise Problem(
+            422, f"The parser needs the column {column!r}: send it, or serve a tagger of {column!r} beside the parser."
+        )
+    return sentences.with_columns({column: fitting[-1].tag_columns(sentences)})
 
 
 def sentences_of(service: Service, asked: Asked) -> tuple[Chosen, Sentences]:

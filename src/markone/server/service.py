@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
+from itertools import takewhile
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -16,23 +17,23 @@ from markone.server.messages import Chosen
 from markone.server.metrics import Metrics
 from markone.server.predicting import predict_lines
 from markone.server.problems import PROBLEM, Problem, problem_of
-from markone.server.requests import LINES, Answer, Asked, Request, content_type
+from markone.server.requests import CSV, LINES, Answer, Asked, Request, content_type
 from markone.server.routes import ROUTES, Route
 from markone.server.settings import ServeSettings
-from markone.server.shelf import Served, Shelf, give_way
-from markone.web.safety import HEADERS, hosts_at, is_welcome
+from markone.server.shelf import Served, Shelf, give_way, refreshed
+from markone.web.safety import HEADERS, address_in_urls, hosts_at, is_welcome
 
 if TYPE_CHECKING:
     from markone.server.learning import Learning
 
-SMALL = 2**15
-"""Requests up to this many bytes are answered at once; larger ones in another thread, while others are answered."""
 PIECE = 2**18
 """The number of bytes of a stream that are answered at once."""
 ELSEWHERE = "other"
 """The path in the metrics of requests to unknown paths."""
 ONCE = (b"host", b"origin", b"authorization", b"content-type", b"content-length")
 """Headers that may occur only once."""
+CODINGS = ((b"content-encoding", b"identity", 415), (b"transfer-encoding", b"chunked", 400))
+"""Headers that say how a body is coded, the only value that they may have, and the status of other values."""
 NO_HEADERS: dict[str, str] = {}
 BASE = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
@@ -48,7 +49,7 @@ def is_stream(route: Route, asked: Asked) -> bool:
 
 def is_quick(route: Route, asked: Asked, body: bytes) -> bool:
     """Return whether a request takes so little time that others can wait for it."""
-    return len(body) <= SMALL and route.path != "/learn" and not is_stream(route, asked)
+    return len(body) <= route.small and asked.kind != CSV and not is_stream(route, asked)
 
 
 class Service:
@@ -72,9 +73,9 @@ class Service:
         self.is_ending = False
         """Whether the service is about to end, and takes no more requests."""
         self._watches = watches and settings.reload > 0
-        own = [] if settings.is_local else [settings.host]
-        self._hosts = hosts_at(settings.port if port is None else port, [*settings.hosts, *own])
-        self._token = None if settings.token is None else f"Bearer {settings.token}".encode()
+        own = [] if settings.is_local else [address_in_urls(settings.host)]
+        self._hosts = hosts_at(settings.port if port is None else port, [*settings.hosts, *own], settings.host)
+        self._token = None if settings.token is None else settings.token.encode()
         self._exact = {(route.method, route.path): route for route in ROUTES if "{" not in route.path}
         self._patterns = [(route, route.path.split("/")) for route in ROUTES if "{" in route.path]
         self._busy = 0
@@ -129,7 +130,7 @@ class Service:
         """Return the answer to a small request that has come as a whole, and more headers; None if it has to wait for
         something. This is what ASGI does with such a request, without its messages and tasks, which take more time
         than a prediction."""
-        if len(body) > SMALL or self._busy >= self.settings.most_requests:
+        if self._busy >= self.settings.most_requests:
             return None
         began = perf_counter()
         path = ELSEWHERE
@@ -183,8 +184,7 @@ class Service:
             async for lines in body.lines(self.settings.seconds):
                 numbered = served, lines, line, self.settings
                 found = await loop.run_in_executor(self._pool, predict_lines, *numbered)
-                async with asyncio.timeout(self.settings.seconds):
-                    await send({"type": "http.response.body", "body": found, "more_body": True})
+                await send({"type": "http.response.body", "body": found, "more_body": True})
                 line += len(lines)
                 self.metrics.count_examples("/predict", len(lines))
         except Problem as problem:  # the status has been sent, so the last line tells what is wrong
@@ -203,7 +203,8 @@ class Service:
         return route, parts
 
     def _has_token(self, request: Request) -> bool:
-        return hmac.compare_digest(request.header(b"authorization") or b"", self._token or b"")
+        scheme, _, token = (request.header(b"authorization") or b"").partition(b" ")
+        return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self._token or b"")
 
     def _check_host(self, request: Request) -> None:
         if len(request.given) != len(request.headers):
@@ -240,6 +241,11 @@ class Service:
             kind = content_type((request.header(b"content-type") or b"").decode("latin-1"))
             if kind not in route.takes:
                 raise Problem(415, f"The content type must be {' or '.join(route.takes)}.")
+            for name, plain, status in CODINGS:
+                if (coding := request.header(name)) is not None and coding.strip().lower() != plain:
+                    raise Problem(
+                        status, f"{name.decode()} must be {plain.decode()}: send the body without compression."
+                    )
         return Asked(kind, (request.header(b"accept") or b"").decode("latin-1"), request.query, b"", parts)
 
     # ---- answers
@@ -292,11 +298,8 @@ class Service:
                 print(sentence, file=sys.stderr, flush=True)
 
     def refresh(self) -> list[str]:
-        """Load changed files. Whatever goes wrong, the models that are there go on answering."""
-        try:
-            return self.shelf.refresh()
-        except Exception as error:
-            return [f"The models could not be looked at: {error}."]
+        """Load changed files."""
+        return refreshed(self.shelf)
 
 
 class Body:
@@ -311,10 +314,7 @@ class Body:
         """Return the whole body."""
         if length is not None and length.isdigit() and int(length) > self.most:
             raise self.too_long()
-        message = await self.piece()
-        if self.is_read:
-            return bytes(message)
-        pieces, size = [message], len(message)
+        pieces, size = list[bytes](), 0
         while not self.is_read:
             pieces.append(await self.piece())
             size += len(pieces[-1])
@@ -328,8 +328,6 @@ class Body:
             raise Problem(400, "The client has closed the connection.")
         self.is_read = not message.get("more_body", False)
         body: bytes = message.get("body", b"")
-        if len(body) > self.most:
-            raise self.too_long()
         return body
 
     async def lines(self, seconds: float) -> Any:
@@ -354,14 +352,17 @@ class Body:
                 found.append(rest)
                 rest = b""
             begun, size = [rest], len(rest)
-            found = [line for line in found if line.strip()]
-            while found:
+            fit = list(takewhile(lambda line: len(line) <= self.most, found))
+            lines = [line for line in fit if line.strip()]
+            while lines:
                 few, taken = 0, 0
-                while few < len(found) and taken < PIECE:
-                    taken += len(found[few])
+                while few < len(lines) and taken < PIECE:
+                    taken += len(lines[few])
                     few += 1
-                yield found[:few]
-                found = found[few:]
+                yield lines[:few]
+                lines = lines[few:]
+            if len(fit) < len(found) or size > self.most:
+                raise self.too_long("A line")
 
     def too_long(self, what: str = "The body of a request") -> Problem:
         return Problem(413, f"{what} may have {self.most:,} bytes; send less at once, or lines as a stream.")

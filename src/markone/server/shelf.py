@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
 from threading import Lock, get_native_id
 from typing import Any
 
@@ -103,6 +102,10 @@ class Shelf:
         self.places = list(places)
         self._models: dict[str, dict[str, Served]] = {}
         self._rejected: dict[str, Stamp] = {}
+        self._complaints: list[str] = []
+        """What was wrong with the names of files when they were last looked at."""
+        self.changes = 0
+        """How often the models that answer have been replaced because files have changed."""
         self._busy = Lock()
         """One refresh at a time. Requests do not wait for it."""
         self._swap = Lock()
@@ -111,7 +114,10 @@ class Shelf:
 
     def load(self) -> None:
         """Load all models for the first time. A file that cannot be used is an error."""
-        loaded = [self._loaded(place) for place in self._found()]
+        places, errors = self._found()
+        if errors:
+            raise errors[0]
+        loaded = [self._loaded(place) for place in places]
         if not loaded:
             raise DataError(f"there is no model in {', '.join(self.places)}: no file ends in {', '.join(ENDINGS)}")
         self._models = arranged(loaded)
@@ -119,21 +125,20 @@ class Shelf:
     def refresh(self) -> list[str]:
         """Load changed and new files beside the models that answer, and then replace these. Return what happened.
 
-        A file that cannot be used is reported, and the old model goes on answering.
+        Whatever is wrong with a file is reported once, and the old models go on answering.
         """
         with self._busy:
-            said: list[str] = []
             before = {one.path: one for one in self}
+            places, errors = self._found(before)
             after: list[Served] = []
-            for place in self._found():
+            said: list[str] = []
+            for place in places:
                 old = before.get(place.path)
+                stamp = stamp_of(place.path)
+                if stamp is None or stamp in (old and old.stamp, self._rejected.get(place.path)):
+                    after += [] if old is None else [old]
+                    continue
                 try:
-                    stamp = stamp_of(place.path)
-                    if stamp is None:
-                        raise DataError(f"there is no model {place.path} any more")
-                    if (old is not None and old.stamp == stamp) or self._rejected.get(place.path) == stamp:
-                        after += [] if old is None else [old]
-                        continue
                     if place.path in self.learning:
                         raise DataError("it has changed, but the model has learned since; restart the service")
                     self._rejected.pop(place.path, None)
@@ -141,20 +146,28 @@ class Shelf:
                     after.append(fresh)
                     said.append(f"{place.path} is loaded as {fresh.name}, version {fresh.version}.")
                 except (MarkoneError, OSError) as error:
-                    if old is not None:
-                        after.append(old)
-                    if stamp is not None:
-                        self._rejected[place.path] = stamp
-                        still = "; the old one goes on answering" if old is not None else ""
-                        said.append(f"{place.path} cannot be used: {error}{still}.")
-            gone = [one for path, one in before.items() if path not in {one.path for one in after}]
-            said += [f"{one.name}, version {one.version}, is gone with its file {one.path}." for one in gone]
-            # While files were loaded, a model may have learned: then its newest state stays.
-            with self._swap:
-                now = {one.path: one for one in self}
-                kept = [now.get(one.path, one) if one is before.get(one.path) else one for one in after]
-                self._models = arranged(kept) if kept else self._models
+                    after += [] if old is None else [old]
+                    self._rejected[place.path] = stamp
+                    still = "; the old one goes on answering" if old is not None else ""
+                    said.append(f"{place.path} cannot be used: {error}{still}.")
+            complaints = [f"{error}." for error in errors]
+            if after:
+                gone = [one for path, one in before.items() if path not in {one.path for one in after}]
+                said += [f"{one.name}, version {one.version}, is gone with its file {one.path}." for one in gone]
+            else:
+                complaints.append(f"There is no model in {', '.join(self.places)}; the old ones go on answering.")
+            self._put(after or [*before.values()], before)
+            said += [one for one in complaints if one not in self._complaints]
+            self._complaints = complaints
             return said
+
+    def _put(self, models: list[Served], before: dict[str, Served]) -> None:
+        """Let these models answer. While files were loaded, a model may have learned: then its newest state stays."""
+        with self._swap:
+            now = {one.path: one for one in self}
+            kept = [now.get(one.path, one) if one is before.get(one.path) else one for one in models]
+            self.changes += {one.path: one.stamp for one in kept} != {path: one.stamp for path, one in before.items()}
+            self._models = arranged(kept)
 
     def replace(self, served: Served) -> None:
         """Replace the model with the same file by another state of it."""
@@ -188,23 +201,23 @@ class Shelf:
         self.find(name, None)
         return list(self._models.get(name, {}).values())
 
-    def _found(self) -> list[Place]:
-        places: list[Place] = []
-        for place in self.places:
-            name, equals, path = place.partition("=")
-            if equals and not os.path.exists(place):
-                places.append(Place.of(path, name))
-            elif os.path.isdir(place):
-                inside = sorted(entry for entry in os.listdir(place) if entry.endswith(ENDINGS) and entry[0] != ".")
-                places += [Place.of(os.path.join(place, entry), found=True) for entry in inside]
-            else:
-                places.append(Place.of(place))
-        for one, other in combinations(places, 2):
-            if (one.name, one.version) == (other.name, other.version):
-                raise SettingsError(
-                    "models", f"has {one.path} and {other.path} with the same name {one.name!r}; rename one of them"
-                )
-        return places
+    def _found(self, known: Collection[str] = ()) -> tuple[list[Place], list[SettingsError]]:
+        """Return the files that may have models, and what is wrong with the names of others. If two files have the same
+        name, the known one keeps it."""
+        places: dict[tuple[str, str | None], Place] = {}
+        errors: list[SettingsError] = []
+        paths = [one for place in self.places for one in paths_at(place, known)]
+        for path, name, found in sorted(paths, key=lambda one: one[0] not in known):
+            try:
+                one = Place.of(path, name, found)
+                other = places.setdefault((one.name, one.version), one)
+                if other is not one:
+                    raise SettingsError(
+                        "models", f"has {other.path} and {path} with the same name {one.name!r}; rename one of them"
+                    )
+            except SettingsError as error:
+                errors.append(error)
+        return list(places.values()), errors
 
     def _loaded(self, place: Place) -> Served:
         """Load a model, check it, and try it once, so that its first answer is as fast as later ones."""
@@ -220,6 +233,27 @@ class Shelf:
         warm(model)
         version = place.version or model.digest[:VERSION_DIGITS]
         return Served(place.name, version, kind, model, place.path, stamp or (0, 0, 0))
+
+
+def refreshed(shelf: Shelf) -> list[str]:
+    """Load changed files, and return what happened. Whatever goes wrong, the models that are there go on answering."""
+    try:
+        return shelf.refresh()
+    except Exception as error:
+        return [f"The models could not be looked at: {error}."]
+
+
+def paths_at(place: str, known: Collection[str]) -> list[tuple[str, str | None, bool]]:
+    """Return the files at a place: the path, the name if it is given, and whether the file was found in a folder. A
+    folder that is not there any more keeps its known files."""
+    name, equals, path = place.partition("=")
+    if equals and not os.path.exists(place):
+        return [(path, name, False)]
+    if os.path.isdir(place):
+        inside = sorted(entry for entry in os.listdir(place) if entry.endswith(ENDINGS) and entry[0] != ".")
+        return [(os.path.join(place, entry), None, True) for entry in inside]
+    kept = sorted(one for one in known if one.startswith(os.path.join(place, "")))
+    return [(one, None, True) for one in kept] or [(place, None, False)]
 
 
 def give_way() -> None:
@@ -258,9 +292,9 @@ def latest(versions: dict[str, Served]) -> Served:
 
 
 def stamp_of(path: str) -> Stamp | None:
-    """What changes if a file is replaced or written to; None if there is none."""
+    """What changes if a file is replaced or written to; None if there is none, or only a link to none."""
     try:
         found = os.stat(path)
-    except (FileNotFoundError, NotADirectoryError):
+    except OSError:
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns

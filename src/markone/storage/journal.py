@@ -28,6 +28,7 @@ class Journal:
         self.path = path
         self.start = start
         """The first line: where the journal starts."""
+        self._stamp = stamp_of(path)
 
     @classmethod
     def begin(cls, path: str, start: dict[str, Any]) -> Journal:
@@ -52,15 +53,15 @@ class Journal:
         found = list(entries_in(path, lines))
         if not found or found[0].pop("format", None) != FORMAT:
             raise DataError(f"{path} is not a journal of this version of Markone; move it away to start again")
-        journal = cls(path, found[0])
         size = sum(len(line) + 1 for line in lines[: len(found)])
         if size < os.path.getsize(path):
             os.truncate(path, size)
-        return journal, found[1:]
+        return cls(path, found[0]), found[1:]
 
     def add(self, entry: dict[str, Any]) -> None:
         """Write an entry. When this returns, it is on disk; if it fails, the journal is as before."""
-        size = os.path.getsize(self.path)
+        self.check()
+        _, size = self._stamp
         try:
             with open(self.path, "ab") as file:
                 file.write(line_of(entry))
@@ -70,6 +71,21 @@ class Journal:
             with suppress(OSError):
                 os.truncate(self.path, size)
             raise DataError(f"{self.path} could not be written: {error.strerror}") from error
+        self._stamp = stamp_of(self.path)
+
+    def check(self) -> None:
+        """Check that the file is as this journal has left it: nobody else writes to it, and no line is torn."""
+        if stamp_of(self.path) != self._stamp:
+            raise DataError(f"{self.path} has been changed or removed by another program")
+
+
+def stamp_of(path: str) -> tuple[int, int]:
+    """Return what changes if a journal is replaced or written to."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return -1, 0
+    return found.st_ino, found.st_size
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Collection, Iterable
 
 LOOPBACK = "127.0.0.1"
@@ -18,16 +19,26 @@ HEADERS = {
 """The headers of every answer. A page of ours may load only its own files, and no other page may embed them."""
 
 
-def hosts_at(port: int, more: Iterable[str] = ()) -> frozenset[str]:
-    """Return the values of the Host header that lead to this port of this machine, and those that the user allows.
+def hosts_at(port: int, more: Iterable[str] = (), address: str = LOOPBACK) -> frozenset[str]:
+    """Return the values of the Host header that lead to this port of an address, and those that the user allows.
 
     >>> sorted(hosts_at(8080, ["models.example"]))
     ['127.0.0.1:8080', 'localhost:8080', 'models.example', 'models.example:8080']
     """
-    hosts = {f"{name}:{port}" for name in LOCAL_NAMES} | (set(LOCAL_NAMES) if port == 80 else set())
+    own = {*LOCAL_NAMES, address_in_urls(address)}
+    hosts = {f"{name}:{port}" for name in own} | (own if port == 80 else set())
     for name in map(str.lower, more):
         hosts |= {name, f"{name}:{port}"}
     return frozenset(hosts)
+
+
+def address_in_urls(address: str) -> str:
+    """Return an address in the form that URLs and the Host header have.
+
+    >>> address_in_urls("0:0::1"), address_in_urls("127.0.0.1")
+    ('[::1]', '127.0.0.1')
+    """
+    return f"[{ipaddress.IPv6Address(address)}]" if ":" in address else address
 
 
 def is_welcome(host: str | None, origin: str | None, hosts: Collection[str]) -> bool:

@@ -88,7 +88,7 @@ function drawPrediction(model, { predictions: [one], missing }, explained) {
   ];
   if (missing) parts.push(element("p", { className: "quiet", textContent: `without a value: ${missing.join(", ")}` }));
   const why = `Positive numbers support ${words.label(String(explained.supports))}, negative numbers ${words.label(String(explained.against))}.`;
-  parts.push(element("p", { className: "quiet", textContent: why }), ...explained.texts.map(drawText));
+  parts.push(element("p", { className: "quiet", textContent: why }), ...explained.texts.filter((text) => text.pieces.length > 0).map(drawText));
   parts.push(drawTable(explained.tables.at(-1)));
   return element("section", {}, ...parts);
 }
@@ -125,7 +125,7 @@ function drawTable({ rows, score, features }) {
     const zero = svgElement("path", { class: "bar-zero", d: `M${WIDTH / 2} 0V16` });
     const svg = svgElement("svg", { viewBox: `0 0 ${WIDTH} 16`, preserveAspectRatio: "none", "aria-hidden": "true" }, zero, bar);
     const product = element("span", { textContent: words.number(row.product) });
-    return element("tr", {}, element("th", { scope: "row", textContent: words.label(row.feature) }), element("td", {}, element("div", {}, svg, product)));
+    return element("tr", {}, element("th", { scope: "row", textContent: words.label(row.feature), title: row.feature }), element("td", {}, element("div", {}, svg, product)));
   });
   const head = element("tr", {}, element("th", { scope: "col", textContent: "feature" }), element("th", { scope: "col", textContent: "contribution" }));
   const table = element("table", {}, element("thead", {}, head), element("tbody", {}, ...lines));
