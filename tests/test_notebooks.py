@@ -225,6 +225,16 @@ def test_a_theme_of_the_page_wins(page: Any) -> None:
         assert found[scheme, 'data-jp-theme-light="true"'] == light
 
 
+def test_words_are_aligned_to_the_left(page: Any) -> None:
+    """In Chromium: also where the page aligns the cells of all tables to the right, as Jupyter does."""
+    theirs = ":not(.jp-RenderedMarkdown).jp-RenderedHTMLCommon td { text-align: right; }"
+    fragment = markone.inspect({"a": [1, 2]})._repr_html_()
+    page.set_content(f'<style>{theirs}</style><div class="jp-RenderedHTMLCommon">{fragment}</div>')
+    cells = "[...document.querySelectorAll('tbody td')]"
+    aligned = dict(page.evaluate(f"{cells}.map(one => [one.innerText, getComputedStyle(one).textAlign])"))
+    assert aligned["a"] == aligned["numeric"] == "left" and aligned["0"] == "right"
+
+
 CELLS = [
     "import markone\ntexts, labels = ['free money', 'see you'] * 9, ['spam', 'ham'] * 9",
     "model = markone.train(texts, target=labels); model",

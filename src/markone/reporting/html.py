@@ -36,6 +36,7 @@ def themed(pages: Sequence[str], colours: str) -> str:
     return f"{', '.join(f'{page} .markone' for page in pages)} {{ {colours} }}"
 
 
+# Jupyter aligns the cells of all tables to the right, by a rule that only more than one of our classes outranks.
 STYLE = f"""\
 .markone {{ font: 14px/1.5 system-ui, sans-serif; max-width: 60em; {LIGHT} }}
 @media (prefers-color-scheme: dark) {{ .markone {{ {DARK} }} }}
@@ -47,9 +48,9 @@ STYLE = f"""\
 .markone tr, .markone tbody tr:nth-child(odd) {{ background: none; }}
 .markone th, .markone td {{ padding: 0.15em 0.6em; text-align: right; vertical-align: top; border: 0; }}
 .markone td {{ white-space: nowrap; }}
-.markone th:first-child, .markone td:first-child, .markone .w {{ text-align: left; }}
+.markone .wide th:first-child, .markone .wide td:first-child, .markone .wide .w {{ text-align: left; }}
 .markone td:first-child, .markone td.w {{ white-space: normal; overflow-wrap: break-word; }}
-.markone td.w + td.w {{ min-width: 8em; }}
+.markone td.w + td.w {{ min-width: 5em; }}
 .markone td.w:last-child {{ min-width: 14em; }}
 .markone td.w:last-child:nth-child(2) {{ min-width: 0; }}
 .markone tbody tr + tr td {{ border-top: 1px solid var(--markone-line); }}
