@@ -96,10 +96,10 @@ class Ngrams(Part):
         self._class_counts = _core.ClassCounts() if settings.weight == "odds" else None
         self._classes = 0
 
-    def collect(self, batch: Batch) -> _core.NgramBatch:
+    def collect(self, batch: Batch) -> _core.NgramBatch | _core.HashedBatch:
         return self._collecting.collect(*Strings.of_arrow(batch.columns[self.column]).for_core)
 
-    def absorb(self, collected: _core.NgramBatch, labels: NDArray[np.int32] | None) -> Any:
+    def absorb(self, collected: _core.NgramBatch | _core.HashedBatch, labels: NDArray[np.int32] | None) -> Any:
         presence = self._presence
         indptr, indices, values, _ = self._collecting.absorb(collected, presence=presence)
         self._examples += len(indptr) - 1
@@ -176,6 +176,8 @@ class Ngrams(Part):
 
     def refine(self, draft: Any) -> Sparse:
         indptr, indices, values = draft
+        if self._numbers is None and self.weights is None and self.value == _core.CountedAs.count:
+            return Sparse(indptr, indices, values, self.width)
         width = self.width if self._numbers is None else len(self._numbers)
         rows = _core.refine_rows(
             indptr, indices, values, width, value=self.value, numbers=self._numbers, weights=self.weights
