@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -16,9 +17,9 @@ from numpy.typing import NDArray
 
 from markone import Settings
 from markone.data import store as store_module
-from markone.data.blocks import Block, Sparse
+from markone.data.blocks import Block, Sparse, of_each
 from markone.data.budget import machine_memory, memory_budget
-from markone.data.store import RowStore
+from markone.data.store import FEW_PIECES, RowStore
 from markone.errors import SettingsError
 from markone.features.map import thin
 from markone.learning import examples
@@ -200,6 +201,48 @@ def test_few_rows_are_learned_as_one_block_is() -> None:
     teach(by_block, block)
     assert BlockExamples(block, settings).rows == len(store)
     assert linear.weights().matrix().tobytes() == by_block.weights().matrix().tobytes()
+
+
+def test_one_window_of_a_file_is_in_memory_at_a_time() -> None:
+    store, _, _ = filled(400, 0, holdout=0.25)
+    with store:
+        rows = StoredExamples(store, Settings(holdout=0.25))
+        assert store.pieces > 2 * FEW_PIECES
+        for blocks in (rows.learned(), rows.held_out()):
+            before: list[weakref.ref[Any]] = []
+
+            def noted(block: Block, before: list[weakref.ref[Any]] = before) -> int:
+                assert all(one() is None for one in before)
+                before.append(weakref.ref(block.matrix.data))
+                return len(block)
+
+            assert sum(of_each(blocks, noted)) in (len(store), store.held_out.sum())
+            assert len(before) > 2
+
+
+def test_rows_are_counted_and_held_out_as_they_are_in_memory() -> None:
+    found = []
+    for memory in (LARGE, 0):
+        store, _, _ = filled(400, memory, holdout=0.25)
+        with store:
+            rows = StoredExamples(store, Settings(holdout=0.25))
+            learned, apart = list(rows.learned()), list(rows.held_out())
+            found.append(
+                [
+                    np.concatenate([as_dense(block.matrix) for block in learned]).tobytes(),
+                    np.concatenate([block.labels for block in learned]).tobytes(),
+                    np.concatenate([as_dense(block.matrix) for block in apart]).tobytes(),
+                ]
+            )
+    assert found[0] == found[1]
+
+
+def test_labels_are_met_once_each() -> None:
+    store = RowStore(LARGE)
+    for labels in ([3, 3, -1], [0, 3], [-1]):
+        store.add(np.ones((len(labels), 1), np.float32), np.array(labels, np.int32), None)
+    assert RowStore(LARGE).labels_met().tolist() == []
+    assert store.labels_met().tolist() == [0, 3] and store.labels_met().dtype == np.int32
 
 
 def test_the_file_has_no_name_and_is_closed(tmp_path: Path) -> None:

@@ -330,14 +330,13 @@ void bind_blocks(nb::module_& m, const std::string& bits) {
             "count_with",
             [](const sparse_block<T>& self, const array<std::int32_t, 1>& labels,
                const array<std::uint32_t, 1>& features, const array<std::uint32_t, 1>& classes,
-               const array<std::uint32_t, 1>& places, const changeable<std::int64_t, 1>& inside,
-               const changeable<std::int64_t, 1>& total) {
+               const changeable<std::int64_t, 1>& inside, const changeable<std::int64_t, 1>& total) {
                 nb::gil_scoped_release unlocked;
-                count_rows_with(self.rows, view(labels), {view(features), view(classes), view(places)},
+                count_rows_with(self.rows, view(labels), {view(features), view(classes)},
                                 {inside.data(), inside.size()}, {total.data(), total.size()});
             },
-            "labels"_a.noconvert(), "features"_a.noconvert(), "classes"_a.noconvert(), "places"_a.noconvert(),
-            "inside"_a.noconvert(), "total"_a.noconvert());
+            "labels"_a.noconvert(), "features"_a.noconvert(), "classes"_a.noconvert(), "inside"_a.noconvert(),
+            "total"_a.noconvert());
     nb::class_<dense_block<T>>(m, ("DenseRows" + bits).c_str())
         .def(nb::init<array<T, 2>>(), "values"_a.noconvert())
         .def("__len__", [](const dense_block<T>& self) { return self.rows.size(); })

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/free_memory.h"
 #include "online/loops.h"
 #include "python/numpy.h"
 #include "rows/sparse_ops.h"
@@ -215,6 +216,7 @@ void bind_rows(nb::module_& m) {
     bind_arrangement(m);
     bind_class_counts(m);
     bind_numbering(m);
+    m.def("give_back_memory", &give_back_memory, nb::call_guard<nb::gil_scoped_release>());
 }
 
 }  // namespace markone

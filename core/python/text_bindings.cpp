@@ -69,16 +69,25 @@ class idle_workers {
 };
 
 // The result of a collector, until a vocabulary absorbs it.
-struct ngram_batch {
+template <class Vocabulary>
+struct collected_batch {
     const void* vocabulary;  // the one that will absorb it
-    std::unique_ptr<ngram_collector> collected;
+    std::unique_ptr<typename Vocabulary::collector> collected;
+};
+
+// What a vocabulary needs for collecting, if it can collect.
+template <class Vocabulary>
+struct collecting {};
+template <class Vocabulary>
+    requires requires { typename Vocabulary::collector; }
+struct collecting<Vocabulary> {
+    mutable idle_workers<typename Vocabulary::collector> collectors;
 };
 
 // A vocabulary that several Python threads may use: any number of them may read it, or one may change it.
 template <class Vocabulary>
-struct shared_vocabulary : Vocabulary {
+struct shared_vocabulary : Vocabulary, collecting<Vocabulary> {
     mutable std::shared_mutex busy;
-    mutable idle_workers<ngram_collector> collectors;
     mutable idle_workers<ngram_reader> readers;
     using Vocabulary::Vocabulary;
 };
@@ -165,16 +174,17 @@ read_arrays as_read(growing_rows&& rows, std::vector<std::uint32_t>&& lengths, b
 }
 
 template <class Vocabulary>
-ngram_batch collect(const Vocabulary& self, const text_offsets& offsets, const array<std::uint8_t, 1>& bytes) {
+collected_batch<Vocabulary> collect(const Vocabulary& self, const text_offsets& offsets,
+                                    const array<std::uint8_t, 1>& bytes) {
     nb::gil_scoped_release unlocked;
     const text_list texts(offsets, bytes);
-    std::unique_ptr<ngram_collector> collected = self.collectors.take(self.how);
+    std::unique_ptr<typename Vocabulary::collector> collected = self.collectors.take(self.how);
     for (std::size_t i = 0; i < texts.size(); ++i) collected->add_row(texts[i]);
     return {&self, std::move(collected)};
 }
 
 template <class Vocabulary>
-read_arrays absorb(Vocabulary& self, ngram_batch& batch, bool presence) {
+read_arrays absorb(Vocabulary& self, collected_batch<Vocabulary>& batch, bool presence) {
     growing_rows rows;
     std::vector<std::uint32_t> lengths;
     changing(self, [&] {
@@ -244,7 +254,8 @@ numpy<std::uint32_t> add_names(Vocabulary& self, const array<std::int64_t, 1>& o
 }
 
 template <class Vocabulary>
-void bind_collecting(nb::class_<Vocabulary>& vocabulary_class) {
+void bind_collecting(nb::module_& m, const char* batch, nb::class_<Vocabulary>& vocabulary_class) {
+    nb::class_<collected_batch<Vocabulary>>(m, batch);
     vocabulary_class.def("collect", &collect<Vocabulary>, "offsets"_a.noconvert(), "data"_a.noconvert())
         .def("absorb", &absorb<Vocabulary>, "batch"_a, nb::kw_only(), "presence"_a = false)
         .def("counts", [](const Vocabulary& self) { return own(reading(self, [&] { return self.counts(); })); });
@@ -324,7 +335,6 @@ void bind_tokens(nb::module_& m) {
         },
         "settings"_a, "text"_a);
     m.def("unicode_tables", &unicode_tables);
-    nb::class_<ngram_batch>(m, "NgramBatch");
 }
 
 void bind_exact(nb::module_& m) {
@@ -400,7 +410,7 @@ void bind_exact(nb::module_& m) {
                     changing(self, [&] { self.restore(views_of({offsets, bytes}), view(parts), features); });
                 },
                 "offsets"_a.noconvert(), "data"_a.noconvert(), "parts"_a.noconvert(), "features"_a);
-    bind_collecting(exact_class);
+    bind_collecting(m, "NgramBatch", exact_class);
     bind_reading(exact_class);
 }
 
@@ -426,7 +436,7 @@ void bind_hashed(nb::module_& m) {
                     changing(self, [&] { self.add_counts(view(counts)); });
                 },
                 "counts"_a.noconvert());
-    bind_collecting(hashed_class);
+    bind_collecting(m, "HashedBatch", hashed_class);
     bind_reading(hashed_class);
 }
 

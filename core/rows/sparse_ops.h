@@ -40,22 +40,28 @@ inline refined_rows refine(const sparse_rows<float>& from, std::span<const std::
     const std::size_t weighted = values.weights.empty() ? npos : values.weights.size();
     const bool counted = !from.values.empty();
     std::size_t count = 0;
-    for (std::size_t row = 0; row < from.size(); ++row) {
-        for (auto i = static_cast<std::size_t>(from.indptr[row]); i < static_cast<std::size_t>(from.indptr[row + 1]);
-             ++i) {
-            std::uint32_t number = from.indices[i];
-            if (!numbers.empty()) {
-                if (i + values_ahead < end) prefetch(numbers.data() + from.indices[i + values_ahead]);
-                number = numbers[number];
+    const auto fill = [&](auto value_of) {
+        for (std::size_t row = 0; row < from.size(); ++row) {
+            const auto stop = static_cast<std::size_t>(from.indptr[row + 1]);
+            for (auto i = static_cast<std::size_t>(from.indptr[row]); i < stop; ++i) {
+                std::uint32_t number = from.indices[i];
+                if (!numbers.empty()) {
+                    if (i + values_ahead < end) prefetch(numbers.data() + from.indices[i + values_ahead]);
+                    number = numbers[number];
+                }
+                if (number != npos && number >= weighted) throw std::invalid_argument("a feature has no weight");
+                // Always written, and overwritten next if it is left out, because a branch could not be predicted.
+                rows.indices[count] = number;
+                rows.values[count] = value_of(number == npos ? 0 : number, i);
+                count += number != npos;
             }
-            if (number != npos && number >= weighted) throw std::invalid_argument("a feature has no weight");
-            // Always written, and overwritten next if it is left out, because a branch could not be predicted.
-            rows.indices[count] = number;
-            rows.values[count] = values(number == npos ? 0 : number, counted ? from.values[i] : 1);
-            count += number != npos;
+            rows.indptr.push_back(static_cast<std::int64_t>(count));
         }
-        rows.indptr.push_back(static_cast<std::int64_t>(count));
-    }
+    };
+    if (values.value == counted_as::binary && !values.weights.empty())  // usual, and nothing has to be computed
+        fill([&](std::uint32_t number, std::size_t) { return values.weights[number]; });
+    else
+        fill([&](std::uint32_t number, std::size_t i) { return values(number, counted ? from.values[i] : 1); });
     rows.stored = count;
     return rows;
 }
@@ -121,10 +127,9 @@ inline void to_unit_length(std::span<const std::int64_t> indptr, std::span<float
                                       static_cast<std::size_t>(indptr[row + 1] - indptr[row])));
 }
 
-// Pairs of a feature and a class; the pairs of one feature are contiguous.
+// Pairs of a feature and a class, sorted by feature.
 struct chosen_pairs {
     std::span<const std::uint32_t> features, classes;
-    std::span<const std::uint32_t> places;  // of a feature's first pair; npos if it has none
 };
 
 // The number of rows in which the feature of each pair is not 0: rows of its class, and all labelled rows.
@@ -133,22 +138,24 @@ void count_rows_with(const sparse_rows<T>& rows, std::span<const std::int32_t> l
                      std::span<std::int64_t> inside, std::span<std::int64_t> total) {
     const std::size_t pairs = chosen.features.size();
     if (labels.size() != rows.size()) throw std::invalid_argument("labels and rows differ in number");
-    if (chosen.places.size() < rows.width()) throw std::invalid_argument("a feature has no place");
     if (chosen.classes.size() != pairs || inside.size() != pairs || total.size() != pairs)
         throw std::invalid_argument("the arrays of the chosen features do not match");
-    // Few features have a place. A bit for each feature stays in the caches.
-    std::vector<bool> has_place(rows.width());
-    for (std::size_t feature = 0; feature < rows.width(); ++feature)
-        has_place[feature] = chosen.places[feature] != npos;
+    if (!std::ranges::is_sorted(chosen.features)) throw std::invalid_argument("the chosen features are not in order");
+    // Few features are chosen. A bit for each feature stays in the caches.
+    std::vector<bool> is_chosen(rows.width());
+    for (const std::uint32_t feature : chosen.features) {
+        if (feature >= rows.width()) throw std::out_of_range("no such feature");
+        is_chosen[feature] = true;
+    }
     for (std::size_t row = 0; row < rows.size(); ++row) {
         if (labels[row] < 0) continue;
         const auto label = static_cast<std::uint32_t>(labels[row]);
         const sparse_row<T> x = rows[row];
         for (std::size_t i = 0; i < x.size(); ++i) {
-            if (!has_place[x.feature(i)]) continue;
-            std::size_t pair = chosen.places[x.feature(i)];
-            if (pair == npos || x.value(i) == 0) continue;
-            for (; pair < pairs && chosen.features[pair] == x.feature(i); ++pair) {
+            if (!is_chosen[x.feature(i)] || x.value(i) == 0) continue;
+            const auto first = std::ranges::lower_bound(chosen.features, x.feature(i));
+            for (auto pair = static_cast<std::size_t>(first - chosen.features.begin());
+                 pair < pairs && chosen.features[pair] == x.feature(i); ++pair) {
                 total[pair] += 1;
                 inside[pair] += chosen.classes[pair] == label;
             }

@@ -13,6 +13,7 @@
 #include "base/hash_table.h"
 #include "base/order.h"
 #include "tests/check.h"
+#include "text/hashed_vocabulary.h"
 #include "text/ngram_vocabulary.h"
 
 namespace {
@@ -270,14 +271,14 @@ TEST(collected_n_grams_are_numbered_in_the_order_of_their_first_occurrence) {
     CHECK(grams.find_or_add(npos, 0) == expected.size());
 }
 
-// The rows of texts as one number after the other.
-std::vector<float> rows_of(const std::vector<std::string>& texts, const ngram_settings& how, std::size_t limit) {
-    ngram_vocabulary vocabulary(how, limit);
+// The rows of texts by an empty vocabulary, as one number after the other.
+template <class Vocabulary>
+std::vector<float> rows_of(const std::vector<std::string>& texts, Vocabulary vocabulary) {
     std::vector<float> all;
     for (std::size_t begin = 0; begin < texts.size(); begin += 3) {
-        ngram_collector batch(how);
+        typename Vocabulary::collector batch(vocabulary.how);
         for (std::size_t i = begin; i < std::min(begin + 3, texts.size()); ++i) batch.add_row(texts[i]);
-        const growing_rows rows = vocabulary.absorb(batch);
+        const growing_rows rows = vocabulary.absorb(batch, false);
         all.insert(all.end(), rows.indptr.begin(), rows.indptr.end());
         all.insert(all.end(), rows.indices.begin(), rows.indices.end());
         all.insert(all.end(), rows.values.begin(), rows.values.end());
@@ -293,7 +294,8 @@ TEST(rows_stay_the_same_when_the_numbers_of_their_values_start_again) {
         ngram_settings how;
         how.shortest = shortest;
         how.longest = 3;
-        CHECK(rows_of(texts, how, npos) == rows_of(texts, how, 30));
+        CHECK(rows_of(texts, ngram_vocabulary(how)) == rows_of(texts, ngram_vocabulary(how, 30)));
+        CHECK(rows_of(texts, hashed_vocabulary(how, 4)) == rows_of(texts, hashed_vocabulary(how, 4, 30)));
     }
 }
 

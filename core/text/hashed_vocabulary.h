@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -85,6 +86,61 @@ class ngram_hashing {
     unsigned shift;
 };
 
+// The same as hash_of for a word of at least one byte in memory of which eight bytes can be read (key_of_readable).
+inline std::uint64_t hash_of_readable(std::string_view word) {
+    if (word.size() > longest_short) return hash_of(word);
+    return mix(word.size() * hash_factor ^ key_of_readable(word));
+}
+
+// Some texts as hashes of words, with the bytes of the words, which are needed for the names of new places.
+class hash_collector {
+  public:
+    explicit hash_collector(const ngram_settings& how) : tokens(how.tokens) {}
+
+    std::vector<std::uint64_t> hashes;   // of the words of all texts
+    std::vector<std::uint32_t> lengths;  // of the texts, in words
+
+    std::string_view word(std::size_t i) const {
+        const std::size_t begin = i == 0 ? 0 : ends[i - 1];
+        return {bytes.data() + begin, ends[i] - begin};
+    }
+
+    void add_row(std::string_view text) {
+        const std::size_t before = hashes.size();
+        tokens(text, [&](std::string_view token) {
+            hashes.push_back(hash_of_readable(token));
+            keep(token);
+        });
+        lengths.push_back(next_number(hashes.size() - before, "a text has too many words"));
+    }
+
+    // Removes all texts, and keeps the memory.
+    void clear() {
+        hashes.clear();
+        lengths.clear();
+        ends.clear();
+        used = 0;
+    }
+
+  private:
+    // Most words are short, and a copy of a fixed size is fastest, although the next word overwrites the end of it.
+    void keep(std::string_view token) {
+        const std::size_t size = std::max(token.size(), token_stream::readable);
+        if (bytes.size() < used + size) bytes.resize(2 * (used + size));
+        if (size == token_stream::readable)
+            std::memcpy(bytes.data() + used, token.data(), token_stream::readable);
+        else
+            std::memcpy(bytes.data() + used, token.data(), size);
+        used += token.size();
+        ends.push_back(used);
+    }
+
+    token_stream tokens;
+    std::vector<char> bytes;
+    std::size_t used = 0;
+    std::vector<std::size_t> ends;
+};
+
 // The first n-gram in a place. There are at most 2^30 names.
 struct place_owner {
     static constexpr std::uint32_t unnamed = 0x7fffffff;
@@ -103,11 +159,16 @@ struct place_owner {
 };
 
 // 2^bits places, which n-grams share by their hash. A place has the name of its first n-gram, and knows whether there
-// are others. The table is allocated when the first n-gram is added.
+// are others. The table is allocated when the first n-gram is added. Words need no numbers: a collector hashes them.
 class hashed_vocabulary {
   public:
-    hashed_vocabulary(const ngram_settings& how, unsigned bits) : how(how), hashing(bits) { check(how); }
+    // Tests use a smaller limit of the values that can be numbered.
+    hashed_vocabulary(const ngram_settings& how, unsigned bits, std::size_t limit = npos)
+        : how(how), hashing(bits), limit(limit) {
+        check(how);
+    }
 
+    using collector = hash_collector;
     const ngram_settings how;
     const ngram_hashing hashing;
 
@@ -128,39 +189,37 @@ class hashed_vocabulary {
 
     // Adds the collected texts, and returns their rows. If only the presence of n-grams is wanted, the values are of no
     // use.
-    growing_rows absorb(const ngram_collector& batch, bool) {
+    growing_rows absorb(const hash_collector& batch, bool) {
         make_table();
-        std::vector<std::uint64_t> hash_of_word(batch.words.size()), hashes;
-        std::vector<std::uint32_t> numbers;
-        for (std::uint32_t word = 0; word < hash_of_word.size(); ++word)
-            hash_of_word[word] = hash_of(batch.words[word]);
         growing_rows rows;
-        rows.reserve(how.longest * batch.said.size(), batch.lengths.size());
-        std::size_t at = 0;
+        rows.reserve(how.longest * batch.hashes.size(), batch.lengths.size());
+        std::vector<std::uint64_t> hashes;
+        std::size_t first = 0;
         for (const std::uint32_t size : batch.lengths) {
-            const std::span<const std::uint32_t> said(batch.said.data() + at, size);
-            at += size;
             check_room(rows, how, size);
-            const std::size_t begin = rows.indices.size();
-            hashes.resize(size);
-            for (std::size_t i = 0; i < size; ++i) hashes[i] = hash_of_word[said[i]];
+            make_room(how.longest * size);
+            const auto words = std::span(batch.hashes).subspan(first, size);
+            hashes.assign(words.begin(), words.end());
+            row_indices.resize(std::max(row_indices.size(), how.longest * size + 1));
+            row_values.resize(row_indices.size());
+            std::size_t stored = 0;
             for (std::size_t length = 1; length <= std::min<std::size_t>(how.longest, size); ++length) {
                 const std::size_t count = size - length + 1;
                 if (length > 1)
                     for (std::size_t i = 0; i < count; ++i)
-                        hashes[i] = ngram_hashing::joined(hashes[i], hash_of_word[said[i + length - 1]]);
+                        hashes[i] = ngram_hashing::joined(hashes[i], words[i + length - 1]);
                 if (length < how.shortest) continue;
-                expect(hashes, count, numbers);
-                for (std::size_t i = 0; i < count; ++i) {
-                    strangers_met += !claim(numbers[i], hashes[i], said.subspan(i, length), batch.words);
-                    const std::size_t before = rows.indices.size();
-                    slot& at = places[numbers[i]];
-                    row_counter::count_at(at.note, numbers[i], begin, rows);
-                    at.rows += rows.indices.size() > before;
+                for (std::size_t i = 0; i < count + ahead; ++i) {
+                    if (i < count) prefetch_to_write(&places[hashing.place(hashes[i])]);
+                    if (i >= ahead) stored = meet(hashes[i - ahead], batch, first + i - ahead, length, stored);
                 }
                 ngrams_met += count;
             }
+            rows.indices.insert(rows.indices.end(), row_indices.data(), row_indices.data() + stored);
+            rows.values.insert(rows.values.end(), row_values.data(), row_values.data() + stored);
             rows.end_row();
+            written += stored;
+            first += size;
         }
         return rows;
     }
@@ -257,11 +316,12 @@ class hashed_vocabulary {
 
   private:
     static constexpr std::uint32_t unnamed = place_owner::unnamed;
+    static constexpr std::size_t ahead = 32;  // n-grams, whose places are prefetched
 
     // What collecting needs of a place is together, so that an n-gram needs one read from a random address.
     struct slot {
         place_owner owner;
-        std::uint32_t note = 0;  // its last position in the rows that are being made (row_counter)
+        std::uint32_t note = 0;  // its last place among all values that were written
         std::uint32_t rows = 0;  // how many have it
     };
 
@@ -278,17 +338,34 @@ class hashed_vocabulary {
         }
     }
 
-    // Names a place after the n-gram if it has no name; returns whether the place has the n-gram's name.
-    bool claim(std::uint32_t number, std::uint64_t hash, std::span<const std::uint32_t> ngram,
-               const word_table& words) {
-        if (places[number].owner.name == unnamed)
+    // Counts the n-gram of the batch with this hash, whose words begin at `first`, in the row that is being made;
+    // returns how many values the row has then. The processor cannot predict whether an n-gram is repeated in the text,
+    // so there is no branch: its count, or a new one after the last, is always written.
+    MARKONE_INLINE std::size_t meet(std::uint64_t hash, const hash_collector& batch, std::size_t first,
+                                    std::size_t length, std::size_t stored) {
+        const std::uint32_t number = hashing.place(hash);
+        slot& at = places[number];
+        if (at.owner.name == unnamed)
             take(number, hash, [&] {
-                for (const std::uint32_t& word : ngram) {
-                    if (&word != ngram.data()) named.write(" ");
-                    named.write(words[word]);
+                for (std::size_t word = first; word < first + length; ++word) {
+                    if (word > first) named.write(" ");
+                    named.write(batch.word(word));
                 }
             });
-        return places[number].owner.meet(ngram_hashing::tag(hash));
+        strangers_met += !at.owner.meet(ngram_hashing::tag(hash));
+        const bool again = at.note >= written;
+        const std::size_t place = again ? at.note - written : stored;
+        row_indices[place] = number;
+        row_values[place] = again ? row_values[place] + 1 : 1;
+        at.note = static_cast<std::uint32_t>(written + place);
+        at.rows += !again;
+        return stored + !again;
+    }
+    // Notes are places among all values that were ever written. When the numbers are used up, they start again.
+    void make_room(std::size_t more) {
+        if (written + more < limit) return;
+        for (slot& one : places) one.note = 0;
+        written = 1;
     }
     template <class Write>
     void take(std::uint32_t number, std::uint64_t hash, Write write) {
@@ -302,6 +379,10 @@ class hashed_vocabulary {
     name_list named;
     std::vector<std::uint32_t> place_of_name;
     std::uint64_t ngrams_met = 0, strangers_met = 0;
+    std::size_t limit;
+    std::size_t written = 1;                 // values, while n-grams are collected
+    std::vector<std::uint32_t> row_indices;  // of the row that is being made
+    std::vector<float> row_values;
 };
 
 // Some places of such a table, numbered as features: only they need memory.

@@ -25,6 +25,7 @@ class ngram_vocabulary {
         check(how);
     }
 
+    using collector = ngram_collector;
     const ngram_settings how;
 
     // N-grams with a number: features, and beginnings of features.

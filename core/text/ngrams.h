@@ -1,4 +1,4 @@
-// Texts -> rows of counted n-grams, in two steps. A collector splits some texts into words and numbers these
+// Texts -> rows of counted n-grams, in two steps. A collector splits some texts into words and numbers or hashes these
 // words independently, so that several collectors can work at once. A vocabulary (ngram_vocabulary.h,
 // hashed_vocabulary.h) then adds one collector after the other, and assigns the final numbers.
 #pragma once
@@ -33,7 +33,7 @@ inline void check_room(const growing_rows& rows, const ngram_settings& how, std:
     check_numbers(rows.indices.size() + how.longest * words, "too many values");
 }
 
-// Some texts as words.
+// Some texts as numbers of words.
 class ngram_collector {
   public:
     explicit ngram_collector(const ngram_settings& how) : tokens(how.tokens) {}

@@ -73,10 +73,12 @@ class negation_scope {
     bool open = false, after_n = false, after_apostrophe = false;
 };
 
-// Calls use(token) for each token in turn. The token's bytes are valid only during the call; 16 bytes can be read, even
-// if it is shorter.
+// Calls use(token) for each token in turn. The token's bytes are valid only during the call; `readable` bytes can be
+// read, even if it is shorter.
 class token_stream {
   public:
+    static constexpr std::size_t readable = 16;
+
     explicit token_stream(const stream_settings& how) : how(how), tokens(as_read(how)) {
         if (how.longest_run > 0 && (how.shortest_run < 1 || how.shortest_run > how.longest_run))
             throw std::invalid_argument("no such lengths of n-grams of characters");
@@ -131,8 +133,6 @@ class token_stream {
     }
 
   private:
-    static constexpr std::size_t readable = 16;
-
     // Negation depends on the signs, and lower case on the capitals, so the tokenizer must keep them. Characters of
     // unspaced scripts that are not words stand beside each other in a line.
     static token_settings as_read(const stream_settings& how) {

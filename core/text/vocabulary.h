@@ -39,6 +39,7 @@ inline std::uint64_t key_of_short(std::string_view word) {
     return size == 0 ? 0 : byte(0) | byte(size / 2) | byte(size - 1);
 }
 
+constexpr std::uint64_t hash_factor = 0x9e3779b97f4a7c15;
 // A hash that is the same in every process, because models store the numbers of hashed features.
 inline std::uint64_t hash_of(std::string_view bytes) {
     const auto load = [&]<class Word>(std::size_t at, Word word) {
@@ -46,10 +47,9 @@ inline std::uint64_t hash_of(std::string_view bytes) {
         return std::uint64_t{word};
     };
     const std::size_t size = bytes.size();
-    std::uint64_t hash = size * 0x9e3779b97f4a7c15;
+    std::uint64_t hash = size * hash_factor;
     if (size >= 8) {
-        for (std::size_t at = 0; at + 8 < size; at += 8)
-            hash = mix(hash ^ load(at, std::uint64_t{})) + 0x9e3779b97f4a7c15;
+        for (std::size_t at = 0; at + 8 < size; at += 8) hash = mix(hash ^ load(at, std::uint64_t{})) + hash_factor;
         return mix(hash ^ load(size - 8, std::uint64_t{}));  // the last eight bytes, some of them for the second time
     }
     return mix(hash ^ key_of_short(bytes));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import os
 import re
@@ -9,7 +10,9 @@ import shlex
 import subprocess
 import sys
 from dataclasses import fields
+from itertools import pairwise
 from pathlib import Path
+from typing import TypeGuard
 from unittest.mock import Mock
 
 import pyarrow.csv as csv
@@ -133,3 +136,22 @@ def test_the_help_says_which_class_is_positive(command, capsys):
     said = " ".join(re.sub("[│]", " ", capsys.readouterr().out).split())
     assert "or the label that the other one negates, as not spam negates spam" in said.replace("`", "")
     assert positive_second(["not spam", "spam"]) == positive_second(["spam", "not spam"]) == ["not spam", "spam"]
+
+
+def test_the_docstrings_of_settings_are_those_that_python_finds() -> None:
+    [tree] = [
+        one
+        for one in ast.parse(Path(inspect.getfile(Settings)).read_text(encoding="utf-8")).body
+        if is_class(one, Settings)
+    ]
+    found = {
+        before.target.id: inspect.cleandoc(ast.literal_eval(after.value)).replace("\n", " ")
+        for before, after in pairwise(tree.body)
+        if isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name) and isinstance(after, ast.Expr)
+    }
+    assert options.attribute_docs(Settings) == found
+    assert found.keys() == {field.name for field in fields(Settings)}
+
+
+def is_class(statement: ast.stmt, of: type) -> TypeGuard[ast.ClassDef]:
+    return isinstance(statement, ast.ClassDef) and statement.name == of.__name__

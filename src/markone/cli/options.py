@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
-import textwrap
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -287,14 +286,14 @@ def columns_to_keep(keep: str | None) -> list[str] | str:
 
 
 def attribute_docs(of: type) -> dict[str, str]:
-    """Return the docstrings below the attributes of a class."""
-    [tree] = ast.parse(textwrap.dedent(inspect.getsource(of))).body
-    docs = {}
-    assert isinstance(tree, ast.ClassDef)
-    for before, after in zip(tree.body, tree.body[1:], strict=False):
-        if isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name) and isinstance(after, ast.Expr):
-            docs[before.target.id] = inspect.cleandoc(ast.literal_eval(after.value)).replace("\n", " ")
-    return docs
+    """Return the docstrings below the attributes of a class, each of which is on one line.
+
+    Python's parser would need a tenth of the time that a short training takes.
+    """
+    source = inspect.getsource(sys.modules[of.__module__])
+    body = source.partition(f"\nclass {of.__name__}")[2].partition("\n\n\n")[0]
+    found = re.findall(r'^    (\w+): [^\n]*\n    """(.*?)"""$', body, re.MULTILINE | re.DOTALL)
+    return {name: inspect.cleandoc(text).replace("\n", " ") for name, text in found}
 
 
 def parameter_docs(of: Any) -> dict[str, str]:

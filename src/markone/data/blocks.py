@@ -109,7 +109,9 @@ def of_each(blocks: Blocks, function: Callable[..., Any], *arguments: Any) -> It
         yield from blocks.each(function, *arguments)
         return
     for block in blocks:
-        yield function(block, *arguments)
+        result = function(block, *arguments)
+        del block  # releases its memory before the next one is read
+        yield result
 
 
 def is_sparse(matrix: object) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from markone import _core
 from markone.data.blocks import Block, Sparse, as_rows
 from markone.data.source import UNLABELLED
 from markone.data.spill import Spill, SpillFile
@@ -22,6 +23,8 @@ from markone.data.spill import Spill, SpillFile
 PIECE_VALUES = 2**20
 """The minimum number of values in a piece."""
 WINDOW_PIECES = 16
+FEW_PIECES = 4
+"""The pieces that are read at once where rows are not mixed, to need little memory."""
 
 Matrix = NDArray[np.float32] | Sparse
 
@@ -118,7 +121,10 @@ class RowStore:
 
     def labels_met(self) -> NDArray[np.int32]:
         """The labels of the added rows, each once."""
-        return np.unique(np.concatenate([np.zeros(0, np.int32), *map(np.unique, self._labels)]))
+        met = np.zeros(1 + max((int(labels.max()) for labels in self._labels), default=-1), bool)
+        for labels in self._labels:
+            met[labels] = True
+        return np.flatnonzero(met).astype(np.int32)
 
     def finish(self, numbers: NDArray[np.int32]) -> None:
         """Finish the store after the last rows: label i becomes class `numbers[i]`."""
@@ -162,6 +168,7 @@ class RowStore:
         if self._file is None and not self._spill.take(2 * sum(array.nbytes for array in arrays)):
             self._file = self._spill.file()
             self._pieces = [one if isinstance(one, Filed) else put(one, self._file) for one in self._pieces]
+            _core.give_back_memory()
         self._pieces.append(piece if self._file is None else put(piece, self._file))
 
     def _digest(self, arrays: list[NDArray[Any]]) -> None:
@@ -356,9 +363,10 @@ def rows_of(starts: NDArray[np.int64], pieces: NDArray[np.int64]) -> NDArray[np.
     return np.concatenate([np.zeros(0, np.int64), *(np.arange(starts[i], starts[i + 1]) for i in pieces)])
 
 
-def windows_of(order: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    for start in range(0, len(order), WINDOW_PIECES):
-        yield order[start : start + WINDOW_PIECES]
+def windows_of(order: NDArray[np.int64], size: int | None = None) -> Iterator[NDArray[np.int64]]:
+    size = size or WINDOW_PIECES
+    for start in range(0, len(order), size):
+        yield order[start : start + size]
 
 
 def stored(matrix: Matrix) -> int:

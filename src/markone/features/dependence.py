@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from markone.features.documents import Documents
-from markone.features.emails import Emails
 from markone.features.images import Pixels
 from markone.features.map import FeatureMap
 from markone.features.ngrams import Ngrams
@@ -42,10 +41,12 @@ def what_part_learns(part: Part, unit: bool) -> str | None:
         return (
             None if part.dense or not unit else "the scaling of rows to length 1 depends on the features of other rows"
         )
-    if isinstance(part, Emails):
-        return "whether a sender is known, or a mail was sent before, depends on the rows" if part.known else None
     if isinstance(part, Ngrams):
         if part.settings.hash_bits is None:
             return "the choice of words depends on the rows (unless text.hash_bits is set)"
         return None if part.settings.weight == "none" else "the weights of words depend on the rows"
+    from markone.features.emails import Emails
+
+    if isinstance(part, Emails):
+        return "whether a sender is known, or a mail was sent before, depends on the rows" if part.known else None
     return "the choice of categories, conjunctions, patches and functions depends on the rows"

@@ -98,10 +98,10 @@ class Ngrams(Part):
         self._classes = 0
         self._put_off = False
 
-    def collect(self, batch: Batch) -> _core.NgramBatch:
+    def collect(self, batch: Batch) -> _core.NgramBatch | _core.HashedBatch:
         return self._collecting.collect(*Strings.of_arrow(batch.columns[self.column]).for_core)
 
-    def absorb(self, collected: _core.NgramBatch, labels: NDArray[np.int32] | None) -> Any:
+    def absorb(self, collected: _core.NgramBatch | _core.HashedBatch, labels: NDArray[np.int32] | None) -> Any:
         indptr, indices, values, _ = self._collecting.absorb(collected, presence=self._presence)
         self._examples += len(indptr) - 1
         if self._class_counts is not None and not self._put_off:
@@ -206,6 +206,8 @@ class Ngrams(Part):
 
     def refine_with(self, draft: Any, numbers: NDArray[np.uint32] | None) -> Sparse:
         indptr, indices, values = draft
+        if numbers is None and self.weights is None and self.value == _core.CountedAs.count:
+            return Sparse(indptr, indices, values, self.width)
         width = self.width if numbers is None else len(numbers)
         rows = _core.refine_rows(
             indptr, indices, values, width, value=self.value, numbers=numbers, weights=self.weights

@@ -14,7 +14,7 @@ from xxhash import xxh3_64
 from markone import _core
 from markone.data.blocks import Block
 from markone.data.source import UNLABELLED
-from markone.data.store import PartOfStore, RowStore, digest_of_rows, rows_between
+from markone.data.store import FEW_PIECES, PartOfStore, RowStore, digest_of_rows, rows_between, windows_of
 from markone.errors import LimitError, Setting, SettingsError
 from markone.learning.holdout import check_both, split
 from markone.model.settings import Settings
@@ -192,20 +192,23 @@ class StoredExamples:
     def _read_held_out(self) -> Iterator[Block]:
         if self._learned.all():
             return
-        for window in self._store.windows(np.arange(self._store.pieces)):
-            block, here, anywhere = self._store.window(window)
+        for block, here, anywhere in self._in_order():
             apart = here[~self._learned[anywhere]]
-            if len(apart):
-                yield block.take(apart)
+            taken = block.take(apart) if len(apart) else None
+            del block
+            if taken is not None:
+                yield taken
 
     def learned(self) -> Iterator[Block]:
         """Return all rows; those that are held out have no label."""
         if (whole := self._store.whole) is not None:
             yield replace(whole, labels=np.where(self._learned, whole.labels, np.int32(UNLABELLED)))
             return
-        for window in self._store.windows(np.arange(self._store.pieces)):
-            block, _, anywhere = self._store.window(window)
-            yield replace(block, labels=np.where(self._learned[anywhere], block.labels, np.int32(UNLABELLED)))
+        for block, _, anywhere in self._in_order():
+            labels = np.where(self._learned[anywhere], block.labels, np.int32(UNLABELLED))
+            block = replace(block, labels=labels)
+            yield block
+            del block
 
     def labels(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         return self._store.labels[self._learned], self._store.labels[~self._learned]
@@ -239,8 +242,12 @@ class StoredExamples:
 
     def digest_of_rows(self) -> str:
         """Return a digest of the features of all rows, wherever these are stored."""
-        found = (self._store.window(window) for window in self._store.windows(np.arange(self._store.pieces)))
-        return digest_of_rows(rows_between(block.matrix, rows[0], rows[-1] + 1) for block, rows, _ in found)
+        return digest_of_rows(rows_between(block.matrix, rows[0], rows[-1] + 1) for block, rows, _ in self._in_order())
+
+    def _in_order(self) -> Iterator[tuple[Block, NDArray[np.int64], NDArray[np.int64]]]:
+        """Return all rows in their order, a few pieces at a time, with their numbers in the block and in the store."""
+        for pieces in windows_of(np.arange(self._store.pieces), FEW_PIECES):
+            yield self._store.window(pieces)
 
     def whole(self, *, in_files: bool = False) -> Visits:
         assert isinstance(self._store, RowStore), "a partition is not all rows"

@@ -45,7 +45,7 @@ class HoldoutChoice:
         """Return for each of the next rows whether it is held out."""
         apart = np.zeros(len(labels), bool)
         if self.share > 0:
-            for label in np.unique(labels[labels != UNLABELLED]).tolist():
+            for label in np.flatnonzero(np.bincount(labels[labels != UNLABELLED])).tolist():
                 rows = np.flatnonzero(labels == label)
                 start = self.met.get(label, 0)
                 self.met[label] = start + len(rows)

@@ -8,14 +8,13 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from hashlib import sha256
 from inspect import signature
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from markone.checks import as_kept, check_named, switch
 from markone.cluster.engine import Engine
-from markone.cluster.tasks import RemoteEngine
 from markone.data.blocks import Block, of_each
 from markone.data.class_order import ClassOrder
 from markone.data.labels import numbers_of
@@ -41,7 +40,6 @@ from markone.learning.mistake_bounds import Bounding, check_theory, not_bounded,
 from markone.learning.naive_bayes import Counting
 from markone.learning.online import Linear
 from markone.learning.partitions.distant import DistantRows, examples_of, parts_on
-from markone.learning.partitions.fitting import DistantFilling
 from markone.learning.passes import LearnerTraining
 from markone.learning.progress import Bar, Progress
 from markone.learning.reading import (
@@ -70,6 +68,9 @@ from markone.model.settings import Start as NamedStart
 from markone.model.several_labels import SeveralLabels
 from markone.storage.container import Path
 from markone.storage.saved import Saved
+
+if TYPE_CHECKING:
+    from markone.cluster.tasks import RemoteEngine
 
 USUAL_RULE: Rule = "mira"
 FROM_MODEL = "from a model"
@@ -241,6 +242,8 @@ def train(
         reading = (source, holdout, checked.seed, options.threads, options.memory, options.progress, of_numbers)
         filling: Filling
         if engine is not None and workers_can_read(source, spec, earlier):
+            from markone.learning.partitions.fitting import DistantFilling
+
             distant = stack.enter_context(DistantRows(engine, checked.partitions, options.memory))
             filling = DistantFilling(*reading, engine=engine, store=distant)
         else:

@@ -195,7 +195,7 @@ def better(
 def count_strongest(weights: Weights, blocks: Blocks, classes: int, features: FeatureMap) -> Counts:
     """Count the strongest features of each class in the training rows. Rows with a negative label are skipped."""
     countable = countable_features(features)
-    pairs = np.unique(
+    pairs = np.sort(
         np.concatenate(
             [
                 np.uint64(side.number) | side.features[countable[side.features]].astype(np.uint64) << np.uint64(32)
@@ -203,6 +203,7 @@ def count_strongest(weights: Weights, blocks: Blocks, classes: int, features: Fe
             ]
         )
     )
+    pairs = pairs[np.diff(pairs, prepend=~pairs[:1]) != 0]  # np.unique would import masked arrays
     chosen, of_class = (pairs >> np.uint64(32)).astype(np.uint32), (pairs & np.uint64(NOBODY)).astype(np.uint32)
     found = np.zeros((2, len(chosen)), np.int64), np.zeros(classes, np.int64)
     for counts in of_each(blocks, count_block, chosen, of_class, classes):
@@ -220,9 +221,7 @@ def count_block(
     inside, total = counts = np.zeros((2, len(chosen)), np.int64)
     rows = np.bincount(block.labels[block.labels >= 0], minlength=classes)
     if isinstance(block.rows, _core.SparseRows32 | _core.SparseRows64):
-        places = np.full(block.rows.width, NOBODY, np.uint32)
-        places[chosen[::-1]] = np.arange(len(chosen), dtype=np.uint32)[::-1]  # the first pair of a feature stays
-        block.rows.count_with(block.labels, chosen, of_class, places, inside, total)
+        block.rows.count_with(block.labels, chosen, of_class, inside, total)
         return counts, rows
     for i, (feature, number) in enumerate(zip(chosen, of_class, strict=True)):
         with_it = block.labels[block.matrix[:, feature] != 0]
