@@ -175,7 +175,7 @@ def rows_of(rows: int, seed: int) -> Block:
     return Block.of(X, chance.integers(0, 3, rows))
 
 
-@pytest.mark.parametrize("rule", [*ONLINE, "naive-bayes"])
+@pytest.mark.parametrize("rule", [*ONLINE, "naive-bayes", "svm"])
 @pytest.mark.parametrize("in_place", [True, False])
 def test_threads_and_the_order_of_tasks_change_nothing(
     rule: Any, in_place: bool, monkeypatch: pytest.MonkeyPatch
@@ -186,6 +186,8 @@ def test_threads_and_the_order_of_tasks_change_nothing(
     settings = Settings(rule=rule, partitions=7, **how)
     if rule == "logistic":
         settings = replace(settings, solver="online")
+    if rule == "svm":
+        settings = replace(settings, epochs=20, tol=1e-6)
     states = []
     for engine in (Threads(1), Threads(2), Threads(5), Shuffled(1), Shuffled(2)):
         learner: Any = learner_for(settings, features=50, classes=3, dtype=np.float32)
@@ -243,6 +245,156 @@ def test_logistic_regression_has_the_same_optimum_in_any_number_of_partitions(
         np.testing.assert_allclose(weights, found[1][0], atol=tol * 20)
 
 
+CLASSES = [(2, None), (3, "crammer-singer"), (70, "crammer-singer"), (3, "one-versus-rest")]
+
+
+@pytest.mark.parametrize(("classes", "multiclass"), CLASSES)
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+def test_the_svm_has_the_same_objective_in_any_number_of_partitions(classes: int, multiclass: Any, loss: Any) -> None:
+    chance = np.random.default_rng(2)
+    X = scipy.sparse.random_array((210, 50), density=0.2, rng=chance, format="csr", dtype=np.float64)
+    importance = chance.choice([0, 1, 2.5], 210)
+    importance[:30] = 0  # the first of seven partitions has no examples
+    block = Block.of(X, np.arange(210) % classes, importance)
+    found = {}
+    for count in (1, 2, 3, 7):
+        settings = Settings(
+            rule="svm", tol=5e-7, epochs=20_000, C=0.3, loss=loss, multiclass=multiclass, partitions=count
+        )
+        states = []
+        for threads in (1, 2):
+            learner: Any = learner_for(settings, features=50, classes=classes)
+            learner.threads = threads
+            history = teach(learner, block)
+            assert history.stopped == "optimum"
+            states.append({name: array.tobytes() for name, array in learner.get_state().items()})
+            found[count] = history[-1].objective
+        assert states[0] == states[1]
+        course = learner.course()
+        assert course.gap <= 5e-7
+        assert proven_gap(learner, block) == pytest.approx(course.gap, abs=1e-9)
+    for objective in found.values():
+        assert abs(objective - found[1]) <= 1e-6 * found[1]
+
+
+def proven_gap(learner: Any, block: Block) -> float:
+    """Return the relative duality gap from the finished weights and multipliers alone."""
+    weights = np.hstack([solver.weights() for solver in learner.solvers])
+    scores = block.matrix @ weights[:-1] + weights[-1]
+    support, h, y = learner.support, block.importance, block.labels
+    assert h is not None
+    C, several, squared = learner.settings.C, scores.shape[1] > 1, learner.settings.loss == "squared"
+    pulls = np.zeros_like(scores)
+    pulls[support.rows] = support.pulls
+    made = np.vstack([block.matrix.T @ pulls, pulls.sum(axis=0)])
+    if several and not learner.one_versus_rest:
+        right = np.take_along_axis(scores, y[:, None], 1)
+        np.put_along_axis(scores, y[:, None], -np.inf, 1)
+        lack, multipliers = 1 + scores.max(axis=1, keepdims=True) - right, np.take_along_axis(pulls, y[:, None], 1)
+    else:
+        signs = np.where(y[:, None] == (np.arange(scores.shape[1]) if several else 1), 1, -1)
+        lack, multipliers = 1 - signs * scores, signs * pulls
+    lack = np.maximum(lack, 0) ** (2 if squared else 1)
+    primal = (weights**2).sum() / 2 + (C * h[:, None] * lack).sum()
+    soft = np.divide(multipliers**2, 4 * C * h[:, None], out=np.zeros_like(multipliers), where=h[:, None] > 0)
+    dual = (multipliers - squared * soft).sum() - (made**2).sum() / 2
+    return float((primal - dual) / primal)
+
+
+@pytest.mark.parametrize(("classes", "parts"), [(2, 2), (2, 7), (4, 3)])
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+def test_the_svm_in_partitions_is_that_of_the_reference(classes: int, parts: int, loss: Any) -> None:
+    block = rows_of(40, 4)
+    examples = [
+        ({int(i): float(v) for i, v in zip(row.indices, row.data, strict=True)}, int(y) % classes, 1.0)
+        for row, y in zip(block.matrix, block.labels, strict=True)
+    ]
+    examples = [(x, i % classes, h) for i, (x, _, h) in enumerate(examples)]
+    oracle = reference.SVM(classes, C=0.3, loss=loss)
+    oracle.learn_in_parts(examples, parts, 1500)
+    least = float(oracle.primal(examples))
+    assert least - float(oracle.dual(examples)) <= 1e-6 * least
+    settings = Settings(rule="svm", C=0.3, loss=loss, tol=5e-7, partitions=parts)
+    learner: Any = learner_for(settings, features=50, classes=classes)
+    history = teach(learner, Block.of(block.matrix.astype(np.float64), np.arange(40) % classes))
+    assert history[-1].objective == pytest.approx(least, rel=2e-6)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_dual_never_falls_whatever_the_spread(classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    block = Block.of(rows_of(90, 3).matrix.astype(np.float64), np.arange(90) % classes)
+    passes = {}
+    for room in (0.0, 100.0):  # a spread of 1, and of as many partitions as there are
+        monkeypatch.setattr("markone.learning.partitions.dual.ROOM", room)
+        learner: Any = learner_for(Settings(rule="svm", partitions=5, tol=1e-5), features=50, classes=classes)
+        bounds: list[float] = []
+
+        def note(_: Any, learner: Any = learner, bounds: list[float] = bounds) -> None:
+            bounds.append(learner.solvers[0].core.bound)
+
+        passes[room] = len(teach(learner, block, callback=note))
+        assert len(bounds) > 5
+        assert min(np.diff(bounds)) >= -1e-9
+    assert passes[0.0] != passes[100.0]
+
+
+@pytest.mark.parametrize("order", ["given", "once", "each"])
+def test_the_svm_in_partitions_has_orders(order: Any) -> None:
+    block = rows_of(90, 3)
+    states = []
+    for seed in (1, 2):
+        learner: Any = learner_for(
+            Settings(rule="svm", partitions=3, order=order, seed=seed, epochs=3), features=50, classes=3
+        )
+        teach(learner, block)
+        states.append(learner.get_state()["w"].tobytes())
+    assert (states[0] == states[1]) == (order == "given")
+
+
+def test_a_damaged_state_of_the_svm_in_partitions_is_refused() -> None:
+    block = rows_of(90, 3)
+    learner: Any = learner_for(Settings(rule="svm", partitions=3, epochs=3), features=50, classes=3)
+    examples = BlockExamples(block, learner.settings)
+    learner.begin(examples)
+    for _ in learner.learn_pass(examples, 1, 0):
+        pass
+    state = learner.get_state()
+    learner.check_state(state)
+    for name, place, value, problem in (
+        ("alpha", (0, 0), 9.0, "beyond its bound"),
+        ("naps", (0, 0), 99, "impossible time"),
+        ("rivals", (5, 0), 8, "a class that does not exist"),
+        ("sights", (1, 0), -1.0, "slopes of the state"),
+        ("numbers", (5, 0), 4.0, "move the weights too far"),
+        ("numbers", (0, 0), -1.0, "an impossible number"),
+        ("numbers", (1, 0), -1.0, "an impossible objective"),
+    ):
+        damaged = {key: array.copy() for key, array in state.items()}
+        damaged[name][place] = value
+        with pytest.raises(markone.MarkoneError, match=problem):
+            learner.check_state(damaged)
+
+
+def test_the_core_of_a_part_says_when_it_has_no_weights() -> None:
+    block = rows_of(90, 3)
+    learner: Any = learner_for(Settings(rule="svm"), features=50, classes=3, dtype=np.float32)
+    learner.begin(BlockExamples(block, learner.settings))
+    core = learner.solvers[0].core
+    weights = np.zeros((51, 3))
+    with pytest.raises(ValueError, match="spread is less than 1"):
+        core.learn_part(weights, spread=0.5, seed=None)
+    with pytest.raises(ValueError, match="fewer than two points"):
+        core.measure_part(weights, weights, 1)
+    tally, moves = core.learn_part(weights, spread=2.0, seed=None)
+    assert tally.visits == 90
+    assert moves.shape == (51, 3)
+    costs = core.measure_part(weights, moves, 3)
+    assert costs[0] == 90  # every row lacks 1 without weights
+    for refused in (core.measure, lambda: core.learn(1)):
+        with pytest.raises(RuntimeError, match="only a part of the examples"):
+            refused()
+
+
 def test_naive_bayes_counts_the_same_in_any_number_of_partitions() -> None:
     block = rows_of(211, 6)
     whole, parts = (
@@ -259,7 +411,7 @@ def test_naive_bayes_counts_the_same_in_any_number_of_partitions() -> None:
 # ---- runs
 
 
-@pytest.mark.parametrize("rule", ["perceptron", "mira", "naive-bayes"])
+@pytest.mark.parametrize("rule", ["perceptron", "mira", "naive-bayes", "svm"])
 def test_a_resumed_training_is_the_same(rule: Any, tmp_path: Any) -> None:
     path = tmp_path / "kept"
     how: dict[str, Any] = {"target": LABELS, "rule": rule, "partitions": 3, "holdout": 0.2}
@@ -292,6 +444,39 @@ def test_an_interrupted_pass_is_made_again(tmp_path: Any) -> None:
             pass
     assert all(array.tobytes() == other.get_state()[name].tobytes() for name, array in linear.get_state().items())
     assert not path.exists()
+
+
+class Hesitant(Threads):
+    """Says at every second look that tasks have not finished."""
+
+    looks = 0
+
+    def wait(self, handles: Any, seconds: float) -> bool:
+        self.looks += 1
+        return self.looks % 2 == 0 and super().wait(handles, 60)
+
+
+@pytest.mark.parametrize("multiclass", ["crammer-singer", "one-versus-rest"])
+def test_an_interrupted_pass_of_the_svm_goes_on(multiclass: Any) -> None:
+    settings = Settings(rule="svm", partitions=4, epochs=4, tol=1e-9, multiclass=multiclass)
+    learners: list[Any] = [learner_for(settings, features=50, classes=3, dtype=np.float32) for _ in range(2)]
+    examples = BlockExamples(rows_of(400, 7), settings)
+    breaks = itertools.cycle([0, 1, 2])
+    with Hesitant(2) as engine:
+        for learner in learners:
+            learner.engine = engine
+            learner.begin(examples)
+        for epoch in (1, 2, 3, 4):
+            for _ in learners[0].learn_pass(examples, epoch, 0):
+                pass
+            visited = 0
+            while visited == 0:
+                before = learners[1].get_state()
+                learners[1].set_state(before)
+                pieces = [*itertools.islice(learners[1].learn_pass(examples, epoch, 0), 1 + next(breaks))]
+                visited = sum(visits for _, visits in pieces)
+    a, b = (learner.get_state() for learner in learners)
+    assert all(array.tobytes() == b[name].tobytes() for name, array in a.items())
 
 
 def test_a_training_starts_from_given_weights() -> None:
@@ -388,7 +573,8 @@ def test_two_partitions_are_as_accurate_as_one(train: str, test: str, how: dict[
             "partitions work with the penalty 'l1' only by the solvers",
         ),
         ({"rule": "logistic", "partitions": 2, "cluster": "tcp://127.0.0.1:9"}, "cluster needs rules whose partitions"),
-        ({"rule": "svm", "partitions": 2}, "partitions belongs to the rules .* not to 'svm'"),
+        ({"rule": "svm", "partitions": 41}, "partitions is 41, but there are only 40 rows"),
+        ({"rule": "svm", "partitions": 2, "C": float("inf")}, "partitions must be 1 for a hard margin"),
         ({"rule": "regression", "partitions": 2}, "partitions belongs to the rules .* not to 'regression'"),
         (
             {"rule": "perceptron", "partitions": 2, "bounds": True},

@@ -18,7 +18,6 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double still = 1e-12;        // slopes that are as good as none
 constexpr double reach = 1.3;          // of a step, where the best for one example alone is 1
 constexpr std::size_t rows_ahead = 4;  // rows are asked for so many visits before they are read
-constexpr double longest_step = 2;     // from the best weights towards w, in lengths of the way between them
 constexpr int halvings = 40;           // of that step, to find the best
 
 // What two classes and many have in common, and sparse rows and dense ones.
@@ -150,7 +149,7 @@ class common_dual : public dual {
         }
         if (partial) return;  // to look at all weights would take longer than the visits
         before = now;
-        weigh();
+        if (spread == 1) weigh();  // the w of a part says nothing of all
     }
     void wake_all() {
         pauses.assign(size(), awake);
@@ -194,6 +193,14 @@ class common_dual : public dual {
         primal = found;
         for (std::size_t f = 0; f < w.size(); ++f) best[f] += t * (w[f] - best[f]);
         for (std::size_t s = 0; s < scores.size(); ++s) best_scores[s] += t * (scores[s] - best_scores[s]);
+    }
+
+    // Adds the costs of an example on the way that `see(t)` shows.
+    template <class See>
+    MARKONE_INLINE void add_costs(std::size_t i, See see, std::span<double> costs) const {
+        const double apart = longest_step / static_cast<double>(costs.size() - 1);
+        if (see(0).lack <= 0 && see(longest_step).lack <= 0) return;  // nor between, because lacks are convex
+        for (std::size_t j = 0; j < costs.size(); ++j) costs[j] += cost(i, see(static_cast<double>(j) * apart).lack);
     }
 
     // The smallest of all margins, which `see(i)` gives with the rival.
@@ -314,16 +321,18 @@ class dual_of_two : public common_dual {
     MARKONE_INLINE double slope_at(std::size_t i, double margin) const {
         return margin - 1 + alpha[i] * examples[i].soft;
     }
+    MARKONE_INLINE void wake_by(std::size_t i, double margin) {
+        const double slope = slope_at(i, margin);
+        if ((slope < 0 && alpha[i] < cap(i)) || (slope > 0 && alpha[i] > 0)) wake(i);
+    }
+    MARKONE_INLINE static point between(double from, double to, double t) {
+        const double step = to - from;
+        return {1 - (from + t * step), step, 0};
+    }
     void measure_by(std::span<const double> margins) {
-        for (std::size_t i = 0; i < size(); ++i) {
-            const double slope = slope_at(i, margins[i]);
-            if ((slope < 0 && alpha[i] < cap(i)) || (slope > 0 && alpha[i] > 0)) wake(i);
-        }
+        for (std::size_t i = 0; i < size(); ++i) wake_by(i, margins[i]);
         const double* const from = best_scores.data();
-        improve(margins, [&](std::size_t i, double t) {
-            const double step = margins[i] - from[i];
-            return point{1 - (from[i] + t * step), step, 0};
-        });
+        improve(margins, [&](std::size_t i, double t) { return between(from[i], margins[i], t); });
     }
 };
 
@@ -341,12 +350,21 @@ class two_classes final : public dual_of_two {
 
     void measure() override {
         std::vector<double> margins(size());
-        for (std::size_t i = 0; i < size(); ++i) margins[i] = margin(i, rows[numbers[i]]);
+        for (std::size_t i = 0; i < size(); ++i) margins[i] = margin(i, rows[numbers[i]], w.data());
         measure_by(margins);
     }
 
+    void measure_part(std::span<const double> from, std::span<const double> to, std::span<double> costs) override {
+        for (std::size_t i = 0; i < size(); ++i) {
+            const auto x = rows[numbers[i]];
+            const double start = margin(i, x, from.data()), end = margin(i, x, to.data());
+            wake_by(i, end);
+            add_costs(i, [&](double t) { return between(start, end, t); }, costs);
+        }
+    }
+
     void start_at(std::span<const double> from) override {
-        w.assign(w.size(), 0);
+        w.assign((features + 1) * stride, 0);
         for (std::size_t i = 0; i < size(); ++i) {
             alpha[i] = std::clamp(from[i], 0.0, cap(i));
             if (alpha[i] > 0) add(rows[numbers[i]], sign(i) * alpha[i]);
@@ -355,9 +373,8 @@ class two_classes final : public dual_of_two {
     }
 
     narrowest narrow(std::span<const double> weights) const override {
-        return narrowest_of([&](std::size_t i) {
-            return narrowest{sign(i) * (dot(rows[numbers[i]], weights.data()) + weights[features]), i, 1 - labels[i]};
-        });
+        return narrowest_of(
+            [&](std::size_t i) { return narrowest{margin(i, rows[numbers[i]], weights.data()), i, 1 - labels[i]}; });
     }
     void write(std::size_t i, double* out) const override { write_row(rows[numbers[i]], out); }
 
@@ -365,10 +382,11 @@ class two_classes final : public dual_of_two {
     MARKONE_INLINE void visit(std::size_t i, tally& sums) {
         const auto x = rows[numbers[i]];
         const example& my = examples[i];
-        const double here = margin(i, x), lack = 1 - here, a = alpha[i], top = cap(i), slope = slope_at(i, here);
+        const double here = margin(i, x, w.data()), lack = 1 - here, a = alpha[i], top = cap(i),
+                     slope = slope_at(i, here);
         note(i, lack, !(here > 0), sums);
         now.gap += cost(i, lack) - a * lack + my.soft * a * a / 2;
-        const double to = std::min(std::max(a - reach * slope / (my.length2 + my.soft), 0.0), top);
+        const double to = std::min(std::max(a - reach * slope / (spread * my.length2 + my.soft), 0.0), top);
         if (to == a || std::abs(slope) <= still) {
             const bool outside =
                 a == 0 ? before.most > 0 && slope > before.most : a == top && before.least < 0 && slope < before.least;
@@ -382,13 +400,13 @@ class two_classes final : public dual_of_two {
         now.most = std::max(now.most, slope);
         now.least = std::min(now.least, slope);
         alpha[i] = to;
-        add(x, sign(i) * (to - a));
+        add(x, spread * sign(i) * (to - a));
         sums.updates += 1;
     }
 
     template <class Row>
-    MARKONE_INLINE double margin(std::size_t i, Row x) const {
-        return sign(i) * (dot(x, w.data()) + w[features]);
+    MARKONE_INLINE double margin(std::size_t i, Row x, const double* weights) const {
+        return sign(i) * (dot(x, weights) + weights[features]);
     }
     template <class Row>
     MARKONE_INLINE void add(Row x, double step) {
@@ -455,7 +473,7 @@ class dual_of_many : public common_dual {
     void solve(std::size_t i, const view& seen) {
         double* const a = alpha.data() + i * stride;
         const std::size_t y = labels[i];
-        const double bend = examples[i].length2, bend_right = bend + examples[i].soft, top = cap(i);
+        const double bend = spread * examples[i].length2, bend_right = bend + examples[i].soft, top = cap(i);
         if (bend <= 0) return give_all(i);
         const double right = s[y] - bend * a[y];
         for (const std::uint32_t k : some) apart[k] = s[k] + 1 - bend * a[k];
@@ -519,30 +537,33 @@ class dual_of_many : public common_dual {
         for (const std::uint32_t k : some) steps[k] = 0;
     }
 
+    // Wakes an example, and those of its classes, that would move.
+    void wake_by(std::size_t i, const double* scores) {
+        const view seen = look(i, scores, everyone);
+        if (seen.room() <= 0) return;
+        wake(i);
+        for (std::size_t k = 0; k < classes; ++k)
+            if (slope_of(i, k, scores[k]) > seen.lowest) rivals[i * words() + k / 64] |= std::uint64_t{1} << k % 64;
+    }
+    MARKONE_INLINE point between(std::size_t i, const double* from, const double* to, double t) const {
+        const std::size_t y = labels[i];
+        const auto step = [&](std::size_t k) { return to[k] - from[k]; };
+        const auto at = [&](std::size_t k) { return from[k] + t * step(k); };
+        std::size_t rival = y == 0 ? 1 : 0;
+        double top = at(rival);
+        for (std::size_t k = rival + 1; k < classes; ++k)
+            if (k != y && at(k) > top) {
+                rival = k;
+                top = at(k);
+            }
+        return {1 + top - at(y), step(y) - step(rival), rival};
+    }
     // Wakes what would move, and finds better best weights, given the scores of all examples.
     void measure_by(std::span<const double> scores) {
-        for (std::size_t i = 0; i < size(); ++i) {
-            const double* const here = scores.data() + i * stride;
-            const view seen = look(i, here, everyone);
-            if (seen.room() <= 0) continue;
-            wake(i);
-            for (std::size_t k = 0; k < classes; ++k)
-                if (slope_of(i, k, here[k]) > seen.lowest) rivals[i * words() + k / 64] |= std::uint64_t{1} << k % 64;
-        }
+        for (std::size_t i = 0; i < size(); ++i) wake_by(i, scores.data() + i * stride);
         const double* const from = best_scores.data();
-        improve(scores, [&](std::size_t i, double t) {
-            const std::size_t first = i * stride, y = labels[i];
-            const auto at = [&](std::size_t k) { return from[first + k] + t * (scores[first + k] - from[first + k]); };
-            const auto step = [&](std::size_t k) { return scores[first + k] - from[first + k]; };
-            std::size_t rival = y == 0 ? 1 : 0;
-            double top = at(rival);
-            for (std::size_t k = rival + 1; k < classes; ++k)
-                if (k != y && at(k) > top) {
-                    rival = k;
-                    top = at(k);
-                }
-            return point{1 + top - at(y), step(y) - step(rival), rival};
-        });
+        improve(scores,
+                [&](std::size_t i, double t) { return between(i, from + i * stride, scores.data() + i * stride, t); });
     }
 
     // Takes over the multipliers of an example, cut to their bounds, and says whether any is not 0.
@@ -600,7 +621,7 @@ class dual_of_many : public common_dual {
         now.most = std::max(now.most, seen.room());
         stay(i);
         solve(i, seen);
-        add(x);
+        add(x, spread);
         sums.updates += 1;
     }
 
@@ -639,22 +660,22 @@ class dual_of_many : public common_dual {
         for (std::size_t k = 0; k < stride; ++k) out[k] += bias[k];
     }
 
-    // Moves w by the steps of those in `some`, times the row.
+    // Moves w by the steps of those in `some`, times the row, so many times as far.
     template <class T>
-    void add(sparse_row<T> x) {
+    void add(sparse_row<T> x, double times) {
         moved.clear();
         for (const std::uint32_t k : some)
             if (steps[k] != 0) moved.push_back(k);
         if (moved.size() == 2) {
             const std::size_t one = moved[0], two = moved[1];
-            const double by_one = steps[one], by_two = steps[two];
+            const double by_one = times * steps[one], by_two = times * steps[two];
             add_to(x, [&](double* to, double value) {
                 to[one] += by_one * value;
                 to[two] += by_two * value;
             });
         } else {
             add_to(x, [&](double* to, double value) {
-                for (const std::uint32_t k : moved) to[k] += steps[k] * value;
+                for (const std::uint32_t k : moved) to[k] += times * steps[k] * value;
             });
         }
     }
@@ -694,10 +715,21 @@ class many_classes final : public dual_of_many {
         measure_by(scores);
     }
 
+    void measure_part(std::span<const double> from, std::span<const double> to, std::span<double> costs) override {
+        std::vector<double> start(stride), end(stride);
+        for (std::size_t i = 0; i < size(); ++i) {
+            const auto x = packed(rows[numbers[i]]);
+            score(x, from.data(), start.data());
+            score(x, to.data(), end.data());
+            wake_by(i, end.data());
+            add_costs(i, [&](double t) { return between(i, start.data(), end.data(), t); }, costs);
+        }
+    }
+
     void start_at(std::span<const double> from) override {
-        w.assign(w.size(), 0);
+        w.assign((features + 1) * stride, 0);
         for (std::size_t i = 0; i < size(); ++i)
-            if (start_row(i, from.data() + i * stride)) add(packed(rows[numbers[i]]));
+            if (start_row(i, from.data() + i * stride)) add(packed(rows[numbers[i]]), 1);
         start_anew();
     }
 

@@ -23,6 +23,11 @@
 // Examples whose multipliers are at a bound and pull well into it rest (shrinking), and so do the wrong classes of an
 // example that are far from being its rival. Every measurement of P sees the scores of all examples, and wakes those
 // that would move. Who did not move at a visit takes a nap: of one pass, then of two, four and so on.
+//
+// A solver may have a part of the examples only, and others have the rest (CoCoA: Jaggi et al. 2014, Ma et al. 2015).
+// All start a pass at the same w, and add up their moves of it. Each steps as if the others moved w as it does itself:
+// its own w goes `spread` times as far as its multipliers say. With a spread of as many parts as there are, the sum of
+// the moves makes the dual no smaller.
 #pragma once
 
 #include <cstddef>
@@ -48,6 +53,8 @@ struct dual_settings {
 
 class dual {
   public:
+    static constexpr double longest_step = 2;  // from the best weights towards w, in lengths of the way between them
+
     // Passes that an example sits out: none, some (a nap), or all until it is woken. Where `visited` is added it was
     // visited in this pass, and they begin with the next.
     static constexpr std::uint8_t awake = 0, asleep = 127, visited = 128, longest_nap = 8;
@@ -79,6 +86,7 @@ class dual {
     double norm2 = 0;                 // of w, likewise
     double typical2 = 0;              // the mean squared length of the rows, each as often as its importance says
     sights before, now;               // in the last whole pass, and in this one so far
+    double spread = 1;                // how far w goes for a step of the multipliers, in a pass over a part
     bool hopeless = false;            // a row of nothing but zeros was to have a margin, and a hard one
 
     std::size_t size() const { return numbers.size(); }
@@ -124,6 +132,19 @@ class dual {
     virtual tally learn(std::size_t most) = 0;
     // Finds the primal of w, and better best weights with it; wakes those that would move.
     virtual void measure() = 0;
+    // Makes a pass over a part of all examples from the weights of all, and leaves in w how far its multipliers have
+    // moved them.
+    tally learn_part(std::span<const double> weights, double as_far, std::optional<std::uint64_t> seed) {
+        w.assign(weights.begin(), weights.end());
+        spread = as_far;
+        begin_pass(seed, 0);
+        const tally sums = learn(left());
+        for (std::size_t f = 0; f < w.size(); ++f) w[f] = (w[f] - weights[f]) / spread;
+        return sums;
+    }
+    // Wakes those that would move at some weights. Puts the costs on the way there from others into `costs`, at as many
+    // points as these are, from none of the way to the longest step.
+    virtual void measure_part(std::span<const double> from, std::span<const double> to, std::span<double> costs) = 0;
     // Goes on from other multipliers, which are cut to their bounds.
     virtual void start_at(std::span<const double> from) = 0;
     // The example and the wrong class with the smallest margin by some weights, of the form of w.

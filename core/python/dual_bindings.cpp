@@ -77,42 +77,49 @@ void fill(To& to, const array<double, 2>& from, const dual& of) {
         std::copy_n(from.data() + i * columns, columns, to.data() + i * of.stride);
 }
 
-nb::dict get_state(const shared_dual& self) {
-    const std::lock_guard guard(self.busy);
-    const dual& of = *self.of;
+// The state of the examples, without any weights.
+nb::dict examples_of(const dual& of) {
     nb::dict state;
     state["alpha"] = columns_of_all(of.alpha, of);
-    state["w"] = columns_of_all(of.w, of);
-    state["best"] = columns_of_all(of.best, of);
-    state["best_scores"] = columns_of_all(of.best_scores, of);
     state["pauses"] = nb::cast(own(std::vector(of.pauses)));
     state["naps"] = nb::cast(own(std::vector(of.naps)));
     state["rivals"] = nb::cast(own(std::vector(of.rivals)));
+    return state;
+}
+
+nb::dict get_state(const shared_dual& self) {
+    const std::lock_guard guard(self.busy);
+    const dual& of = *self.of;
+    nb::dict state = examples_of(of);
+    state["w"] = columns_of_all(of.w, of);
+    state["best"] = columns_of_all(of.best, of);
+    state["best_scores"] = columns_of_all(of.best_scores, of);
     state["numbers"] =
         nb::cast(own(std::vector<double>{of.how.C, of.primal, of.own, of.bound, of.norm2, of.before.most,
                                          of.before.least, of.before.gap, of.now.most, of.now.least, of.now.gap}));
     return state;
 }
 
-// A saved state for this solver. Everything that the loops rely on is checked.
-struct checked_state {
-    array<double, 2> alpha, w, best, best_scores;
+nb::dict get_part(const shared_dual& self) {
+    const std::lock_guard guard(self.busy);
+    const dual& of = *self.of;
+    nb::dict state = examples_of(of);
+    state["sights"] = nb::cast(own(std::vector<double>{of.before.most, of.before.least, of.before.gap}));
+    return state;
+}
+
+// The saved state of the examples of this solver, for some C. Everything that the loops rely on is checked.
+struct checked_examples {
+    array<double, 2> alpha;
     std::vector<std::uint8_t> pauses, naps;
     std::vector<std::uint64_t> rivals;
-    std::vector<double> numbers;
 
-    checked_state(const dual& of, const nb::dict& state)
+    checked_examples(const dual& of, const nb::dict& state)
         : alpha(matrix_of(state, "alpha", of.size(), of)),
-          w(matrix_of(state, "w", of.features + 1, of)),
-          best(matrix_of(state, "best", of.features + 1, of)),
-          best_scores(matrix_of(state, "best_scores", of.size(), of)),
           pauses(copied<std::uint8_t>(state, "pauses")),
           naps(copied<std::uint8_t>(state, "naps")),
-          rivals(copied<std::uint64_t>(state, "rivals")),
-          numbers(copied<double>(state, "numbers")) {
-        need(pauses.size() == of.size() && naps.size() == of.size() && rivals.size() == of.rivals.size() &&
-                 numbers.size() == 11,
-             wrong_shape);
+          rivals(copied<std::uint64_t>(state, "rivals")) {
+        need(pauses.size() == of.size() && naps.size() == of.size() && rivals.size() == of.rivals.size(), wrong_shape);
         need(std::ranges::all_of(naps, [](std::uint8_t nap) { return nap <= dual::longest_nap; }) &&
                  std::ranges::all_of(pauses,
                                      [](std::uint8_t pause) {
@@ -121,43 +128,9 @@ struct checked_state {
                                      }),
              "an example of the state pauses for an impossible time");
         check_rivals(of);
-        check_numbers();
-        check_multipliers(of);
-    }
-
-  private:
-    static array<double, 2> matrix_of(const nb::dict& state, const char* name, std::size_t rows, const dual& of) {
-        auto found = array_of<double, 2>(state, name);
-        need(found.shape(0) == rows && found.shape(1) == of.columns(), wrong_shape);
-        need_finite(entries_of(found));
-        constexpr double largest = 1e100;  // so that no square or product overflows
-        need(std::ranges::all_of(entries_of(found), [](double number) { return std::abs(number) <= largest; }),
-             "a number of the state is too large");
-        return found;
-    }
-    // Every bit stands for a class, and the own class of an example never rests.
-    void check_rivals(const dual& of) const {
-        const std::size_t words = of.words(), spare = 64 * words - of.classes;
-        for (std::size_t i = 0; words > 0 && i < of.size(); ++i) {
-            const std::uint64_t* const mine = rivals.data() + i * words;
-            need(spare == 0 || mine[words - 1] >> (64 - spare) == 0, "the state names a class that does not exist");
-            need((mine[of.labels[i] / 64] >> of.labels[i] % 64 & 1) != 0, "the own class of an example rests");
-        }
-    }
-    void check_numbers() const {
-        need(std::ranges::none_of(numbers, [](double number) { return std::isnan(number); }),
-             "the state contains NaN or infinity");
-        const double C = numbers[0], primal = numbers[1], own = numbers[2], bound = numbers[3], norm2 = numbers[4];
-        need(C > 0, "C is not greater than 0");
-        need(primal >= 0 && own >= 0 && std::isfinite(bound) && std::isfinite(norm2) && norm2 >= 0,
-             "an objective of the state is impossible");
-        for (const std::size_t seen : {5, 8})
-            need(std::isfinite(numbers[seen]) && numbers[seen] >= 0 && std::isfinite(numbers[seen + 1]) &&
-                     numbers[seen + 1] <= 0,
-                 "the slopes of the state are impossible");
     }
     // Those of two classes are between 0 and their bound; those of the wrong ones among many are at most 0.
-    void check_multipliers(const dual& of) const {
+    void check_multipliers(const dual& of, double C) const {
         constexpr double rounding = 1e-9;
         const std::size_t columns = of.columns();
         for (std::size_t i = 0; i < of.size(); ++i) {
@@ -169,23 +142,102 @@ struct checked_state {
                 need(mine[k] <= 0, "a multiplier of the state is beyond its bound");
                 others -= mine[k];
             }
-            need(mine[right] >= -rounding * others && mine[right] <= of.cap_for(i, numbers[0]) * (1 + rounding),
+            need(mine[right] >= -rounding * others && mine[right] <= of.cap_for(i, C) * (1 + rounding),
                  "a multiplier of the state is beyond its bound");
         }
     }
+    void put_into(dual& of) {
+        fill(of.alpha, alpha, of);
+        of.pauses.swap(pauses);
+        of.naps.swap(naps);
+        of.rivals.swap(rivals);
+    }
+
+  protected:
+    static array<double, 2> matrix_of(const nb::dict& state, const char* name, std::size_t rows, const dual& of) {
+        auto found = array_of<double, 2>(state, name);
+        need(found.shape(0) == rows && found.shape(1) == of.columns(), wrong_shape);
+        need_finite(entries_of(found));
+        constexpr double largest = 1e100;  // so that no square or product overflows
+        need(std::ranges::all_of(entries_of(found), [](double number) { return std::abs(number) <= largest; }),
+             "a number of the state is too large");
+        return found;
+    }
+    static void check_sights(double most, double least, double gap) {
+        need(std::isfinite(most) && most >= 0 && std::isfinite(least) && least <= 0 && !std::isnan(gap),
+             "the slopes of the state are impossible");
+    }
+
+  private:
+    // Every bit stands for a class, and the own class of an example never rests.
+    void check_rivals(const dual& of) const {
+        const std::size_t words = of.words(), spare = 64 * words - of.classes;
+        for (std::size_t i = 0; words > 0 && i < of.size(); ++i) {
+            const std::uint64_t* const mine = rivals.data() + i * words;
+            need(spare == 0 || mine[words - 1] >> (64 - spare) == 0, "the state names a class that does not exist");
+            need((mine[of.labels[i] / 64] >> of.labels[i] % 64 & 1) != 0, "the own class of an example rests");
+        }
+    }
 };
+
+// A saved state for this solver.
+struct checked_state : checked_examples {
+    array<double, 2> w, best, best_scores;
+    std::vector<double> numbers;
+
+    checked_state(const dual& of, const nb::dict& state)
+        : checked_examples(of, state),
+          w(matrix_of(state, "w", of.features + 1, of)),
+          best(matrix_of(state, "best", of.features + 1, of)),
+          best_scores(matrix_of(state, "best_scores", of.size(), of)),
+          numbers(copied<double>(state, "numbers")) {
+        need(numbers.size() == 11, wrong_shape);
+        check_numbers();
+        check_multipliers(of, numbers[0]);
+    }
+
+  private:
+    void check_numbers() const {
+        need(std::ranges::none_of(numbers, [](double number) { return std::isnan(number); }),
+             "the state contains NaN or infinity");
+        const double C = numbers[0], primal = numbers[1], own = numbers[2], bound = numbers[3], norm2 = numbers[4];
+        need(C > 0, "C is not greater than 0");
+        need(primal >= 0 && own >= 0 && std::isfinite(bound) && std::isfinite(norm2) && norm2 >= 0,
+             "an objective of the state is impossible");
+        for (const std::size_t seen : {5, 8}) check_sights(numbers[seen], numbers[seen + 1], numbers[seen + 2]);
+    }
+};
+
+// The saved state of a part of all examples.
+struct checked_part : checked_examples {
+    std::vector<double> sights;
+
+    checked_part(const dual& of, const nb::dict& state, double C)
+        : checked_examples(of, state), sights(copied<double>(state, "sights")) {
+        need(C > 0 && std::isfinite(C), "C is not greater than 0");
+        need(sights.size() == 3, wrong_shape);
+        check_sights(sights[0], sights[1], sights[2]);
+        check_multipliers(of, C);
+    }
+};
+
+void set_part(shared_dual& self, const nb::dict& state, double C) {
+    const std::lock_guard guard(self.busy);
+    dual& of = *self.of;
+    checked_part from(of, state, C);
+    from.put_into(of);
+    of.set_C(C);
+    of.before = {from.sights[0], from.sights[1], from.sights[2]};
+}
 
 void set_state(shared_dual& self, const nb::dict& state) {
     const std::lock_guard guard(self.busy);
     dual& of = *self.of;
     checked_state from(of, state);
-    fill(of.alpha, from.alpha, of);
+    from.put_into(of);
     fill(of.w, from.w, of);
     fill(of.best, from.best, of);
     fill(of.best_scores, from.best_scores, of);
-    of.pauses.swap(from.pauses);
-    of.naps.swap(from.naps);
-    of.rivals.swap(from.rivals);
     const std::vector<double>& n = from.numbers;
     of.set_C(n[0]);
     of.primal = n[1];
@@ -194,6 +246,10 @@ void set_state(shared_dual& self, const nb::dict& state) {
     of.norm2 = n[4];
     of.before = {n[5], n[6], n[7]};
     of.now = {n[8], n[9], n[10]};
+}
+
+void check_has_weights(const dual& of) {
+    if (of.w.empty() || of.best.empty()) throw std::logic_error("the solver has only a part of the examples");
 }
 
 void bind_learning(nb::class_<shared_dual>& dual_class) {
@@ -219,14 +275,57 @@ void bind_learning(nb::class_<shared_dual>& dual_class) {
             [](shared_dual& self, std::size_t most) {
                 nb::gil_scoped_release unlocked;
                 const std::lock_guard guard(self.busy);
+                check_has_weights(*self.of);
                 return self.of->learn(most);
             },
             "most"_a)
         .def("measure", [](shared_dual& self) {
             nb::gil_scoped_release unlocked;
             const std::lock_guard guard(self.busy);
+            check_has_weights(*self.of);
             self.of->measure();
         });
+}
+
+std::vector<double> padded(const array<double, 2>& weights, const dual& of) {
+    std::vector<double> found((of.features + 1) * of.stride);
+    fill(found, weights, of);
+    need_finite(found);
+    return found;
+}
+
+void bind_parts(nb::class_<shared_dual>& dual_class) {
+    dual_class
+        .def(
+            "learn_part",
+            [](shared_dual& self, const array<double, 2>& weights, double spread, std::optional<std::uint64_t> seed) {
+                if (!(spread >= 1)) throw std::invalid_argument("the spread is less than 1");
+                dual& of = *self.of;
+                const auto [sums, moves] = [&] {
+                    nb::gil_scoped_release unlocked;
+                    const std::lock_guard guard(self.busy);
+                    const tally made = of.learn_part(padded(weights, of), spread, seed);
+                    of.best = {};  // many parts may wait for their next turn, and need no weights until then
+                    return std::pair(made, std::exchange(of.w, {}));
+                }();
+                return std::tuple(sums, columns_of_all(moves, of));
+            },
+            "weights"_a.noconvert(), nb::kw_only(), "spread"_a, "seed"_a.none())
+        .def(
+            "measure_part",
+            [](shared_dual& self, const array<double, 2>& start, const array<double, 2>& end, std::size_t points) {
+                if (points < 2) throw std::invalid_argument("there are fewer than two points");
+                std::vector<double> costs(points);
+                {
+                    nb::gil_scoped_release unlocked;
+                    const std::lock_guard guard(self.busy);
+                    self.of->measure_part(padded(start, *self.of), padded(end, *self.of), costs);
+                }
+                return own(std::move(costs));
+            },
+            "start"_a.noconvert(), "end"_a.noconvert(), "points"_a)
+        .def("get_part", &get_part)
+        .def("set_part", &set_part, "state"_a, "C"_a);
 }
 
 void bind_starting(nb::class_<shared_dual>& dual_class) {
@@ -316,6 +415,7 @@ void bind_dual(nb::module_& m) {
     bind_making<dense_block<float>>(dual_class);
     bind_making<dense_block<double>>(dual_class);
     bind_learning(dual_class);
+    bind_parts(dual_class);
     bind_starting(dual_class);
     bind_results(dual_class);
 }

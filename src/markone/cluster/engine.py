@@ -121,6 +121,28 @@ class Threads:
             raise Cancelled("the training was ended")
 
 
+class HasEngine:
+    """What runs the tasks of a learner: an engine that it is given, or threads, which it starts when it needs them."""
+
+    engine: Engine | None = None
+    threads: int | None = None
+    _own_engine: Threads | None = None
+
+    def tasks(self) -> Engine:
+        """Return the engine."""
+        if self.engine is not None:
+            return self.engine
+        if self._own_engine is None:
+            self._own_engine = Threads(count_threads(self.threads))
+        return self._own_engine
+
+    def end_tasks(self) -> None:
+        """End all tasks on threads of its own."""
+        if self._own_engine is not None:
+            self._own_engine.close()
+            self._own_engine = None
+
+
 @contextmanager
 def engine_for(engine: Engine | None, threads: int | None) -> Iterator[Engine]:
     """Return an engine that is open already, or open one of this number of threads (by default, of all cores)."""

@@ -69,6 +69,9 @@ class TrainingRows(Protocol):
 class RowStore:
     """Rows, their labels and their weights."""
 
+    start = 0
+    """The number of the first row in blocks of all rows."""
+
     def __init__(self, memory: int, folder: str | None = None) -> None:
         self._spill = Spill(memory, folder)
         self._sum = xxhash.xxh3_64()
@@ -82,6 +85,7 @@ class RowStore:
         self._held_out: list[NDArray[np.bool_]] = []
         self._file: SpillFile | None = None
         self._whole: Block | None = None
+        self._mapped: Block | None = None
         self.labels = np.zeros(0, np.int32)
         self.importance: NDArray[np.float64] | None = None
         self.held_out = np.zeros(0, bool)
@@ -201,9 +205,11 @@ class RowStore:
         """All rows in one block; rows beyond the memory budget are in mapped files."""
         if self._whole is not None:
             return self._whole
-        everything = [piece for piece in self._pieces if isinstance(piece, Filed)]
-        matrix = self._read(everything, Spill(self._spill.memory, self._spill.folder).empty)
-        return Block(as_rows(matrix), matrix, self.labels, self.importance)
+        if self._mapped is None:
+            everything = [piece for piece in self._pieces if isinstance(piece, Filed)]
+            matrix = self._read(everything, Spill(self._spill.memory, self._spill.folder).empty)
+            self._mapped = Block(as_rows(matrix), matrix, self.labels, self.importance)
+        return replace(self._mapped, importance=self.importance)
 
     def window(self, pieces: NDArray[np.int64]) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
         """A block with the rows of some pieces, and the numbers of these rows in the block and in the store."""
@@ -270,7 +276,7 @@ class RowStore:
 
     def close(self) -> None:
         """Release the memory and the file."""
-        self._pieces, self._whole = [], None
+        self._pieces, self._whole, self._mapped = [], None, None
         if self._file is not None:
             self._file.close()
 
@@ -285,7 +291,7 @@ class PartOfStore:
     def __init__(self, store: RowStore, lengths: NDArray[np.int64], start: int, end: int) -> None:
         """`lengths` are those of all rows of the store."""
         self._store = store
-        self._start = start
+        self.start = start
         self.labels = store.labels[start:end]
         self.held_out = store.held_out[start:end]
         self.importance = None if store.importance is None else store.importance[start:end]
@@ -309,10 +315,14 @@ class PartOfStore:
         """The block with these rows and all others of the store, if they are in memory."""
         return self._store.whole
 
+    def mapped(self) -> Block:
+        """The same block, which may be in mapped files."""
+        return self._store.mapped()
+
     def window(self, pieces: NDArray[np.int64]) -> tuple[Block, NDArray[np.int64], NDArray[np.int64]]:
         """A block with the rows of some pieces, and the numbers of these rows in the block and in this part."""
         numbers = self.rows_of(pieces)
-        rows = numbers + self._start
+        rows = numbers + self.start
         if self._store.whole is not None:
             return self._store.whole, rows, numbers
         filed = np.unique(np.searchsorted(self._store.starts, rows, side="right") - 1)

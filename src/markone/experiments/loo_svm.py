@@ -87,7 +87,7 @@ def leave_one_out(block: Block, settings: Settings, classes: int, *, threads: in
     if problem is not None:
         raise problem
     how = SvmSettings.of(settings)
-    machine = Machine(block, replace(how, tol=min(how.tol, CLOSE)), classes)
+    machine = Machine(block, replace(how, tol=min(how.tol, CLOSE), partitions=1), classes)
     try:
         history = teach(machine.with_all, machine.block)
     except DataError:

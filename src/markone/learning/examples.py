@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,10 @@ Visits = tuple[Block, NDArray[np.int64] | None]
 
 class PartOfRows(Protocol):
     """The rows of a partition, as an argument of tasks."""
+
+    @property
+    def kept(self) -> dict[Any, Any]:
+        """What tasks keep for the next ones on this machine. They can make it again."""
 
     def examples(self, settings: Settings) -> Examples:
         """Return the rows, which may have to be made first."""
@@ -250,7 +254,6 @@ class StoredExamples:
             yield self._store.window(pieces)
 
     def whole(self, *, in_files: bool = False) -> Visits:
-        assert isinstance(self._store, RowStore), "a partition is not all rows"
         block = self._store.mapped() if in_files else self._store.whole
         if block is None:
             raise LimitError(
@@ -261,7 +264,8 @@ class StoredExamples:
                     " if there is more, or use a rule that reads one row at a time, such as 'mira'",
                 ),
             )
-        return block, None if self._learned.all() else np.flatnonzero(self._learned)
+        rows = self._store.start + np.flatnonzero(self._learned)
+        return block, None if len(rows) == len(block) else rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +273,7 @@ class GivenPart:
     """A partition whose rows are in this process."""
 
     rows: Examples
+    kept: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def examples(self, settings: Settings) -> Examples:
         return self.rows
@@ -321,8 +326,13 @@ def epoch_of_order(settings: Settings, epoch: int) -> int:
 def shuffled(rows: NDArray[np.int64], seed: int, *numbers: int) -> NDArray[np.int64]:
     """Return a copy in random order. The order depends only on the seed and the numbers."""
     order = rows.copy()
-    _core.shuffle(order, int(np.random.SeedSequence([seed, *numbers]).generate_state(1, np.uint64)[0]))
+    _core.shuffle(order, seed_of(seed, *numbers))
     return order
+
+
+def seed_of(seed: int, *numbers: int) -> int:
+    """Return the seed of the core for a random order that depends on these numbers."""
+    return int(np.random.SeedSequence([seed, *numbers]).generate_state(1, np.uint64)[0])
 
 
 def between_looks(rows: int, stored: int, columns: int) -> int:

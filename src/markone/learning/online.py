@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
-from markone.cluster.engine import Engine, Threads
+from markone.cluster.engine import HasEngine
 from markone.data.blocks import Block, Rows
 from markone.errors import DataError
 from markone.learning.examples import Examples, PartOfRows, divided, shares
@@ -20,7 +20,6 @@ from markone.learning.partitions.objective import sum_in_tree
 from markone.learning.states import OWED, check_forms, check_in_core
 from markone.model.scorer import LinearScorer
 from markone.model.settings import OnlineSettings, Settings
-from markone.parallel import count_threads
 
 LARGEST_IMPORTANCE = 1e6
 RANDOM_START = 0.01
@@ -29,7 +28,7 @@ Listener = Callable[[Block, NDArray[np.int64], NDArray[np.float64]], None]
 """A function that gets a block, the rows at which mistakes were made, in order, and their margins before the steps."""
 
 
-class Linear(CommonLearner):
+class Linear(HasEngine, CommonLearner):
     """Weights for `features` × `classes`, and the state that is needed to continue training."""
 
     settings: OnlineSettings
@@ -43,11 +42,7 @@ class Linear(CommonLearner):
         self._changes = 0
         self.listener: Listener | None = None
         """A function that is called for mistakes."""
-        self.engine: Engine | None = None
-        """What runs the tasks of partitions; by default, threads."""
-        self.threads: int | None = None
         self._in_partitions: tuple[mixing.Weights, Sequence[PartOfRows]] | None = None
-        self._own_engine: Threads | None = None
         if settings.start == "random":
             random = np.random.default_rng(settings.seed)
             self.start_at(
@@ -121,9 +116,7 @@ class Linear(CommonLearner):
 
     def let_go(self) -> None:
         self._in_partitions = None
-        if self._own_engine is not None:
-            self._own_engine.close()
-            self._own_engine = None
+        self.end_tasks()
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Tally, int]]:
         """Visit all examples in pieces; in partitions, all at once."""
@@ -134,18 +127,10 @@ class Linear(CommonLearner):
             self.begin(examples)
         assert self._in_partitions is not None
         try:
-            yield from mixing.mixed_pass(*self._in_partitions, self._engine(), epoch)
+            yield from mixing.mixed_pass(*self._in_partitions, self.tasks(), epoch)
         except BaseException:
             self.let_go()  # which also ends the tasks
             raise
-
-    def _engine(self) -> Engine:
-        """Return what runs tasks, until the learner releases the examples."""
-        if self.engine is not None:
-            return self.engine
-        if self._own_engine is None:
-            self._own_engine = Threads(count_threads(self.threads))
-        return self._own_engine
 
     def learn_own(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[_core.Tally, int]]:
         """Visit all examples in pieces."""

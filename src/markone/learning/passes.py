@@ -66,6 +66,8 @@ class LearnerTraining(Trainable[AnyModel]):
         return History(rows=len(learned), held_out=len(held_out), majority=majority)
 
     def learn_pass(self, epoch: int, skip: int) -> Iterator[PassTotals]:
+        if skip == self.rows and self.learner.settings.partitions > 1:
+            return  # the pass was made before the interruption
         for tally, visits in self.learner.learn_pass(self.examples, epoch, skip):
             yield PassTotals(visits, tally.mistakes, tally.updates, tally.loss, tally.importance)
 
@@ -93,7 +95,8 @@ class LearnerTraining(Trainable[AnyModel]):
         return self.learner.get_state()
 
     def set_state(self, state: Arrays, passes: int, visits: int) -> None:
-        need(visits == 0 or self.learner.settings.partitions == 1, "it was saved within a pass of partitions")
+        whole = visits in (0, self.rows)
+        need(whole or self.learner.settings.partitions == 1, "it was saved within a pass of partitions")
         self.learner.check_state(state)
         self.learner.set_state(state)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone import _core
+from markone.cluster.engine import HasEngine
 from markone.data.blocks import Block, Rows
 from markone.errors import DataError
-from markone.learning.examples import Examples, shuffled
+from markone.learning.examples import Examples, divided, shuffled
 from markone.learning.hard_margin import multipliers_of_hard_margin
 from markone.learning.learner import CommonLearner, Counted, Course, Followed, State, Tally
+from markone.learning.partitions.dual import PartedDual, Problem
 from markone.learning.states import MOST, check_forms, check_in_core, need
 from markone.model.scorer import LinearScorer
 from markone.model.settings import Settings, SvmSettings
@@ -76,10 +78,11 @@ class Fitted(NamedTuple):
     """The multipliers of all examples, for each solver."""
 
 
-class Dual(CommonLearner):
+class Dual(HasEngine, CommonLearner):
     """The linear SVM by dual coordinate descent: ½‖w‖² + Σ C·importance·loss, to within `tol` of the minimum.
 
-    The bias is the weight of a feature that is always 1. A pass visits the examples that are not at rest.
+    The bias is the weight of a feature that is always 1. A pass visits the examples that are not at rest. In
+    partitions, all of them make a pass at the same time, and their moves are added.
     """
 
     settings: SvmSettings
@@ -120,14 +123,9 @@ class Dual(CommonLearner):
     def begin(self, examples: Examples) -> None:
         if self.classes < 2:
             raise DataError("there is only one class; the svm needs examples of at least two")
-        block, rows = examples.whole()
-        if self.settings.order == "once":
-            rows = shuffled(np.arange(len(block)) if rows is None else rows, self.settings.seed, 0)
-        labels = [(block.labels == k).astype(np.int32) for k in range(self.classes)]
-        sides = labels if self.one_versus_rest else [block.labels]
-        self._solvers = [
-            Solver(self._problem(replace(block, labels=side), rows), self.settings, self.features) for side in sides
-        ]
+        sides = range(self.classes) if self.one_versus_rest else [None]
+        cores = self._problems(examples, sides) if self.settings.partitions == 1 else self._parted(examples, sides)
+        self._solvers = [Solver(core, self.settings, self.features) for core in cores]
         self._fitted, self._turn, self._visits = None, 0, 0
         if self._start is not None:
             alphas, times = self._start
@@ -136,29 +134,55 @@ class Dual(CommonLearner):
             self._start = None
         self._snapshot = None
 
-    def _problem(self, block: Block, rows: NDArray[np.int64] | None) -> _core.Dual:
-        return _core.Dual(
-            block.rows,
-            block.labels,
-            block.importance,
-            rows,
-            features=self.features,
-            classes=2 if self.one_versus_rest else self.classes,
-            C=self.settings.C,
-            squared=self.settings.loss == "squared",
-            bias=self.settings.bias,
-        )
+    def _problems(self, examples: Examples, sides: Iterable[int | None]) -> list[_core.Dual]:
+        """Return the problem that separates each of these classes from the others, or all from each other."""
+        block, rows = examples.whole()
+        if self.settings.order == "once":
+            rows = shuffled(np.arange(len(block)) if rows is None else rows, self.settings.seed, 0)
+        return [
+            _core.Dual(
+                block.rows,
+                block.labels if side is None else (block.labels == side).astype(np.int32),
+                block.importance,
+                rows,
+                features=self.features,
+                classes=self.classes if side is None else 2,
+                C=self.settings.C,
+                squared=self.settings.loss == "squared",
+                bias=self.settings.bias,
+            )
+            for side in sides
+        ]
+
+    def _parted(self, examples: Examples, sides: Iterable[int | None]) -> list[PartedDual]:
+        """Return the same problems, for examples in partitions."""
+        parts = divided(examples, self.settings.partitions)
+        found = []
+        for side in sides:
+            problem = Problem(
+                features=self.features,
+                classes=self.classes if side is None else 2,
+                squared=self.settings.loss == "squared",
+                bias=self.settings.bias,
+                side=side,
+                seed=self.settings.seed if self.settings.order == "once" else None,
+            )
+            found.append(PartedDual(parts, self.tasks, problem, self.settings.C))
+        return found
 
     def make_pass(self, epoch: int) -> None:
         """Make a whole pass in one piece."""
         seed = self._seed(epoch)
         for solver in self._solvers:
-            if not solver.done and solver.core.begin_pass(seed, 0):
+            if not solver.done and solver.whole.begin_pass(seed, 0):
                 solver.learn(len(solver.core))
         self._finish_pass(epoch)
 
     def learn_pass(self, examples: Examples, epoch: int, skip: int) -> Iterator[tuple[Tally, int]]:
         """Visit the examples that are not at rest. The others count as visited with the last piece."""
+        if self.settings.partitions > 1:
+            yield from self._learn_parts(examples, epoch)
+            return
         left = examples.rows - skip
         if skip and left == 0:
             return
@@ -166,14 +190,14 @@ class Dual(CommonLearner):
         seed = self._seed(epoch)
         while self._turn < len(self._solvers):
             solver = self._solvers[self._turn]
-            remaining = 0 if solver.done else solver.core.begin_pass(seed, self._visits)
+            remaining = 0 if solver.done else solver.whole.begin_pass(seed, self._visits)
             if remaining == 0:
                 self._turn += 1
             while remaining:
                 tally = solver.learn(size)
                 remaining -= tally.visits
                 self._visits += tally.visits
-                self.visited = self._turn, solver.core.last
+                self.visited = self._turn, solver.whole.last
                 self._snapshot = None
                 if remaining == 0:
                     self._turn, self._visits = self._turn + 1, 0
@@ -187,6 +211,30 @@ class Dual(CommonLearner):
         self._finish_pass(epoch)
         self.visited = None
         yield Counted(0, 0, 0.0, 0.0), left
+
+    def _learn_parts(self, examples: Examples, epoch: int) -> Iterator[tuple[Counted, int]]:
+        """Make a pass of all partitions, for one solver after the other. All rows count as visited with its end.
+
+        It yields nothing visited while the tasks run, so that training can be interrupted: until all partitions have
+        finished, their solver is as before.
+        """
+        seed = self.settings.seed if self.settings.order == "each" else None
+        try:
+            while self._turn < len(self._solvers):
+                solver, made = self._solvers[self._turn], None
+                for made in () if solver.done else solver.parted.learn_parts(seed, epoch):
+                    if made is None:
+                        yield Counted(0, 0, 0.0, 0.0), 0
+                self._turn += 1
+                if made is not None:
+                    solver.note(made.visits, made.updates)
+                    self._snapshot = None
+                    yield Counted(made.mistakes, made.updates, made.loss, made.importance), 0
+        except BaseException:
+            self.end_tasks()
+            raise
+        self._finish_pass(epoch)
+        yield Counted(0, 0, 0.0, 0.0), examples.rows
 
     def _seed(self, epoch: int) -> int | None:
         return None if self.settings.order != "each" else seed_of_pass(self.settings.seed, epoch)
@@ -210,8 +258,10 @@ class Dual(CommonLearner):
     def with_settings(self, settings: Settings) -> Dual:
         """A learner by other settings, which will start from these multipliers, on the same examples."""
         fresh = Dual(settings, features=self.features, classes=self.classes, dtype=self.dtype)
+        fresh.engine, fresh.threads = self.engine, self.threads
         alphas, before, now = self._alphas(), self.settings.C, fresh.settings.C
-        if alphas and fresh.one_versus_rest == self.one_versus_rest:
+        alike = fresh.one_versus_rest == self.one_versus_rest and fresh.settings.partitions == self.settings.partitions
+        if alphas and alike:
             fresh._start = alphas, 1.0 if now == before else now / before
         return fresh
 
@@ -306,6 +356,7 @@ class Dual(CommonLearner):
         if self._solvers:
             self._fitted = Fitted(self._matrix(), self.course(), self.norm2(), self.support, self._alphas())
             self._solvers = []
+        self.end_tasks()
 
     def _alphas(self) -> list[Array]:
         return self._fitted.alphas if self._fitted is not None else [solver.core.alpha() for solver in self._solvers]
@@ -352,7 +403,7 @@ class Dual(CommonLearner):
 class Solver:
     """One problem of the core. It decides when to measure the distance to the optimum."""
 
-    def __init__(self, core: _core.Dual, settings: SvmSettings, features: int) -> None:
+    def __init__(self, core: _core.Dual | PartedDual, settings: SvmSettings, features: int) -> None:
         self.core = core
         self.tol = settings.tol
         self._C = core.C
@@ -373,6 +424,18 @@ class Solver:
             steps = math.ceil(math.log(large / LOW_C, STEP))
             if PASSES_A_STEP * steps <= MOST_CLIMBING * settings.epochs:
                 core.scale_to(LOW_C / core.typical2)
+
+    @property
+    def whole(self) -> _core.Dual:
+        """The problem, if it is not in partitions."""
+        assert isinstance(self.core, _core.Dual)
+        return self.core
+
+    @property
+    def parted(self) -> PartedDual:
+        """The problem in partitions."""
+        assert isinstance(self.core, PartedDual)
+        return self.core
 
     @property
     def climbs(self) -> bool:
@@ -406,11 +469,15 @@ class Solver:
         self._fresh = True
 
     def learn(self, most: int) -> _core.Tally:
-        tally = self.core.learn(most)
-        self._visits += tally.visits
-        self._updates += tally.updates
-        self._fresh = self._fresh and tally.updates == 0
+        tally = self.whole.learn(most)
+        self.note(tally.visits, tally.updates)
         return tally
+
+    def note(self, visits: int, updates: int) -> None:
+        """Note how many visits were made, and how many of them changed the multipliers."""
+        self._visits += visits
+        self._updates += updates
+        self._fresh = self._fresh and updates == 0
 
     def look(self, *, measure: bool) -> None:
         """Measure the objective after a pass, if that is requested or due."""
@@ -442,7 +509,7 @@ class Solver:
         """Find the hard margin, or prove that there is none. Keep the current state if that needs too many steps."""
         if self.done or len(self.core) == 0:
             return
-        alpha = multipliers_of_hard_margin(self.core)
+        alpha = multipliers_of_hard_margin(self.whole)
         if alpha is None:
             raise DataError(NO_MARGIN)
         before = self.core.get_state()

@@ -55,6 +55,7 @@ from markone.learning.run_options import Callback, RunOptions
 from markone.learning.several_labels import LabelLearner, LabelsInTurn, Sets
 from markone.learning.shapes import find_shapes
 from markone.learning.starting import check_given_start, start_from, with_start
+from markone.learning.svm import Dual
 from markone.learning.warm_start import check_growth, grown
 from markone.learning.wishes import NO_DECISIONS, Decisions, Wishes
 from markone.model.calibrator import Calibrator
@@ -354,9 +355,9 @@ class ClassifierTraining(LearnerTraining[Model]):
             start.learner.engine = engine  # type: ignore[attr-defined]  # `engine_on` has checked the rule
         if engine is not None and isinstance(store, RowStore) and isinstance(self.stored, StoredExamples):
             self.stored.distant = partial(parts_on, engine, source, start.features, store)
-        super().__init__(start.learner, self.stored)
-        if isinstance(start.learner, LabelLearner | Linear | Counting | BatchLearner):
+        if isinstance(start.learner, LabelLearner | Linear | Counting | BatchLearner | Dual):
             start.learner.threads = threads
+        super().__init__(start.learner, self.stored)
         self.source = source
         self.start = start
         self.store = store

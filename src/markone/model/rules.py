@@ -199,7 +199,7 @@ RULES: dict[str, Traits] = {
     ),
     "svm": Traits(
         family="svm",
-        takes=frozenset({"C", "bias", "order", "loss", "multiclass"}),
+        takes=frozenset({"C", "bias", "order", "loss", "multiclass", "partitions"}),
         nears_an_optimum=True,
         grid=search_grids.costs,
         usual={

@@ -393,6 +393,8 @@ class SvmSettings(SpelledOut):
     def check_given(given: Settings) -> None:
         if given.loss not in (None, "hinge", "squared"):
             raise SettingsError("loss", f"must be 'hinge' or 'squared' for the rule 'svm', not {given.loss!r}")
+        if given.partitions > 1 and given.C is not None and math.isinf(given.C):
+            raise SettingsError("partitions", "must be 1 for a hard margin, whose C is infinite; choose a finite C")
 
 
 class NaiveBayesSettings(SpelledOut):

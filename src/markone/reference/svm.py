@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from markone.reference.vectors import BIAS, Number, Vector, dot, length2
 
@@ -24,6 +25,8 @@ class SVM:
     C: Number = 1
     loss: str = "hinge"
     bias: bool = True
+    spread: Number = 1
+    """How many times as far the weights go as the multipliers say: in partitions, the others move them, too."""
 
     w: dict[int, dict[Hashable, Number]] = field(default_factory=dict)
     alpha: list[dict[int, Number]] = field(default_factory=list)
@@ -48,9 +51,28 @@ class SVM:
                 return number
         return passes
 
+    def learn_in_parts(self, examples: Sequence[tuple[Vector, int, Number]], parts: int, passes: int) -> None:
+        """Do the same in partitions (CoCoA+, Ma et al. 2015). In each pass, all of them start at the same weights, and
+        make steps as if the others did the same. Then their moves of the weights are added."""
+        self.w = {k: {} for k in self.moving}
+        self.alpha = [dict.fromkeys(self.moving, 0) for _ in examples]
+        ends = [len(examples) * part // parts for part in range(parts + 1)]
+        for _ in range(passes):
+            moved = {k: dict(vector) for k, vector in self.w.items()}
+            for start, end in pairwise(ends):
+                own = SVM(self.classes, self.C, self.loss, self.bias, spread=parts, alpha=self.alpha)
+                own.w = {k: dict(vector) for k, vector in self.w.items()}
+                for i in range(start, end):
+                    own.visit(i, *examples[i])
+                for k, vector in own.w.items():
+                    for feature, value in vector.items():
+                        step = (value - self.w[k].get(feature, 0)) / parts
+                        moved[k][feature] = moved[k].get(feature, 0) + step
+            self.w = moved
+
     def visit(self, i: int, x: Vector, y: int, h: Number) -> Number:
         """Set the multipliers of an example to their optimum, and return their largest change."""
-        norm2 = length2(self.extend(x))
+        norm2 = self.spread * length2(self.extend(x))
         if h == 0:
             return 0
         best = self.best_of_two if self.classes == 2 else self.best_of_many
@@ -61,7 +83,7 @@ class SVM:
             change = max(change, abs(step))
             self.alpha[i][k] = alpha
             for feature, value in self.extend(x).items():
-                self.w[k][feature] = self.w[k].get(feature, 0) + step * value
+                self.w[k][feature] = self.w[k].get(feature, 0) + self.spread * step * value
         return change
 
     def best_of_two(

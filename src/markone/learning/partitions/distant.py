@@ -38,6 +38,7 @@ class DistantPart:
     def __init__(self, store: RowStore, partition: int) -> None:
         self.store = store
         self.partition = partition
+        self.kept: dict[Any, Any] = {}
         self._examples = StoredExamples(PartOfStore(store, store.lengths(), 0, len(store)), Settings(), partition)
         self._examples.pack_counts()
 
