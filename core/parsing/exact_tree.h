@@ -103,11 +103,7 @@ struct learned_arcs {
         return found;
     }
     void mix(std::span<const changes* const> all, std::int64_t steps) {
-        mix_changes(*this, all, &changes::known, steps, [](const auto& one) { return one.where; });
-        const auto row_of = [&](const auto& one) { return rows.row_of(one.where); };
-        for (const changes* part : all)
-            for (const auto& one : part->added) row_of(one);
-        mix_changes(*this, all, &changes::added, steps, row_of);
+        mix_partitions(*this, all, steps, [&](const auto& one) { return rows.row_of(one.where); });
     }
     std::size_t places() const { return rows.size(); }
     void move(std::size_t row, std::array<double, 1> amount, std::int64_t steps_before) {
@@ -129,6 +125,9 @@ struct learned_arcs {
     }
 
     void expect(std::uint64_t key) const { rows.expect(key); }
+    void expect_place(std::size_t row) const {
+        if (row < rows.size()) prefetch(rows.weights(static_cast<std::uint32_t>(row)));
+    }
     float weight(std::uint64_t key) const {
         const std::uint32_t row = rows.find(key);
         return row == npos ? 0 : *rows.weights(row);

@@ -48,28 +48,52 @@ inline double mean_of_parts(double sum, std::size_t partitions) {
     return sum / static_cast<double>(partitions);
 }
 
-// Mixes weights with the known or with the added changes of all partitions. place(change) is where a change belongs.
+// Calls use(item) for all items, and expect(item) some items ahead, so that memory can be prefetched.
+template <class Items, class Expect, class Use>
+void each_ahead(const Items& items, Expect expect, Use use) {
+    constexpr std::size_t ahead = 16;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        if (i + ahead < items.size()) expect(items[i + ahead]);
+        use(items[i]);
+    }
+}
+
+// Mixes weights with changes of all partitions, the known or the added ones. place(change) is where a change belongs,
+// and expect(change) prefetches what is there.
 //
 //   w'  =  w + mean of all d,    u'  =  u + steps (w' - w) - sum of all r
-template <class Weights, class Changes, class Place>
+template <class Weights, class Changes, class Place, class Expect>
 void mix_changes(Weights& to, std::span<const Changes* const> all,
-                 std::vector<typename Changes::change> Changes::*which, std::int64_t steps, Place place) {
+                 std::vector<typename Changes::change> Changes::* which, std::int64_t steps, Place place,
+                 Expect expect) {
     auto& moved = to.moved_by_parts;
     moved.resize(to.places());
     for (const Changes* part : all)
-        for (const auto& one : part->*which) {
+        each_ahead(part->*which, expect, [&](const auto& one) {
             const std::size_t at = place(one);
             if (at >= moved.size()) throw std::invalid_argument("these are changes of other weights");
             for (std::size_t i = 0; i < one.moved.size(); ++i) moved[at][i] += one.moved[i];
             to.reduce_sum(at, one.sums);
-        }
+        });
     for (const Changes* part : all)
-        for (const auto& one : part->*which) {
+        each_ahead(part->*which, expect, [&](const auto& one) {
             const std::size_t at = place(one);
             auto amounts = std::exchange(moved[at], {});  // zeros if another partition has changed it, too
             for (auto& amount : amounts) amount = mean_of_parts(amount, all.size());
             to.move(at, amounts, steps);
-        }
+        });
+}
+
+// The same for all changes. Adding a feature may move others to other places, so the known ones come first. add(change)
+// makes a feature, or finds it.
+template <class Weights, class Changes, class Add>
+void mix_partitions(Weights& to, std::span<const Changes* const> all, std::int64_t steps, Add add) {
+    mix_changes(
+        to, all, &Changes::known, steps, [](const auto& one) { return one.where; },
+        [&](const auto& one) { to.expect_place(one.where); });
+    const auto expect = [&](const auto& one) { to.expect(one.where); };
+    for (const Changes* part : all) each_ahead(part->added, expect, add);
+    mix_changes(to, all, &Changes::added, steps, add, expect);
 }
 
 }  // namespace markone

@@ -68,6 +68,7 @@ class move_table {
     std::size_t start(std::uint64_t key) const { return spread.start(key & kept_bits); }
     std::size_t after(std::size_t bucket) const { return spread.after(bucket); }
     void expect(std::uint64_t key) const { prefetch(&buckets[start(key)]); }
+    void expect_place(std::size_t place) const { prefetch(&buckets[place / room]); }
 
     // Adds up the weights of features. All buckets are prefetched before the first is read.
     move_scores score(std::span<const std::uint64_t> keys) const {
@@ -142,9 +143,7 @@ class move_table {
     }
     // Places can be marked. The marks of a bucket are the bits of a number that no weight needs.
     bool has_marks(std::size_t bucket) const { return buckets[bucket].weights[1][3] != 0; }
-    bool is_marked(std::size_t place) const {
-        return (buckets[place / room].weights[1][3] >> (place % room) & 1) != 0;
-    }
+    bool is_marked(std::size_t place) const { return (buckets[place / room].weights[1][3] >> (place % room) & 1) != 0; }
     void mark(std::size_t place, bool marked = true) {
         std::int32_t marks = buckets[place / room].weights[1][3];
         marks &= ~(1 << place % room);
@@ -256,29 +255,40 @@ class learned_moves {
     }
     // Takes what a partition has changed in so many steps.
     changes take(const learned_moves& base, std::int64_t steps) {
+        std::vector<std::size_t> marked;
+        for (std::size_t bucket = 0; bucket < w.size(); ++bucket)
+            for (std::size_t at = bucket * move_table::room, end = at + move_table::room;
+                 w.has_marks(bucket) && at < end; ++at)
+                if (w.is_marked(at)) marked.push_back(at);
         changes found;
-        for (std::size_t at = 0; at < rows.size(); ++at) {
-            if (at % move_table::room == 0 && !w.has_marks(at / move_table::room)) {
-                at += move_table::room - 1;
-                continue;
-            }
-            if (!w.is_marked(at)) continue;
+        const auto expect = [&](std::size_t at) {
+            prefetch_to_write(&rows.u[at]);
+            base.w.expect(rows.keys[at]);
+        };
+        each_ahead(marked, expect, [&](std::size_t at) {
             const std::size_t there = base.w.find(rows.keys[at]);
             const bool known = there != move_table::nowhere && base.rows.keys[there] == rows.keys[at];
             const pair now = w.get(at), before = known ? base.w.get(there) : pair{};
-            found.add(known, known ? there : rows.keys[at], {now[0] - before[0], now[1] - before[1]}, rows.u[at], steps);
+            found.add(known, known ? there : rows.keys[at], {now[0] - before[0], now[1] - before[1]}, rows.u[at],
+                      steps);
             rows.u[at] = {};
-        }
+        });
         return found;
     }
     // Mixes these weights with the changes of all partitions. `steps` is the number of steps after them.
     void mix(std::span<const changes* const> all, std::int64_t steps) {
-        mix_changes(*this, all, &changes::known, steps, [](const auto& one) { return one.where; });
-        for (const changes* part : all)
-            for (const auto& one : part->added) add_if_new(one.where);
-        mix_changes(*this, all, &changes::added, steps, [&](const auto& one) { return w.find(one.where); });
+        mix_partitions(*this, all, steps, [&](const auto& one) {
+            add_if_new(one.where);
+            return w.find(one.where);
+        });
     }
     std::size_t places() const { return rows.size(); }
+    void expect_place(std::size_t at) {
+        if (at >= moved_by_parts.size()) return;
+        prefetch_to_write(&moved_by_parts[at]);
+        prefetch_to_write(&rows.u[at]);
+        w.expect_place(at);
+    }
     void reduce_sum(std::size_t at, const sums& amounts) {
         for (std::size_t i = 0; i < 2; ++i) rows.u[at][i] -= amounts[i];
     }
@@ -507,11 +517,10 @@ class learned_labels {
         return found;
     }
     void mix(std::span<const changes* const> all, std::int64_t steps) {
-        const auto entry = [&](const auto& one) { return entry_of(one.where, one.label); };
-        mix_changes(*this, all, &changes::known, steps, [](const auto& one) { return one.where; });
-        for (const changes* part : all)
-            for (const auto& one : part->added) entry(one);
-        mix_changes(*this, all, &changes::added, steps, entry);
+        mix_partitions(*this, all, steps, [&](const auto& one) { return entry_of(one.where, one.label); });
+    }
+    void expect_place(std::size_t at) const {
+        if (at < weights.size()) prefetch(&weights[at]);
     }
     std::size_t places() const { return weights.size(); }
     void reduce_sum(std::size_t at, std::array<std::int64_t, 1> amount) { u[at] -= amount[0]; }

@@ -408,8 +408,7 @@ nb::dict get_average(tree_learner& self, std::size_t most, double smallest) {
     {
         nb::gil_scoped_release unlocked;
         const std::lock_guard guard(self.busy);
-        made = average(self.weights.moves, self.weights.labels, self.weights.steps, self.weights.unit, most,
-                       smallest);
+        made = average(self.weights.moves, self.weights.labels, self.weights.steps, self.weights.unit, most, smallest);
         arcs = average(self.arcs, self.weights.steps, most);
     }
     nb::dict found;

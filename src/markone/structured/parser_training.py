@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 SMALLEST = 0.5
 """Smaller averaged weights for labels are dropped. A mistake changes a weight by 1, so a weight that has changed only
-once, late in training, is hardly worth its memory."""
+once, late in training, is hardly worth its memory. With partitions, a mistake of one of them changes it by less."""
 MOST_LABELS = 4096
 MOVES_FOR_A_WORD = 2
 UNIT_OF_PARTITIONS = 16
@@ -163,7 +163,8 @@ class ParserTraining(SentenceTraining["Parser"]):
         return self.learner.norm2()
 
     def weights(self) -> Saved:
-        return ParserWeights.of(self.learner, self.uses, self.settings.features, SMALLEST).save()
+        smallest = SMALLEST / self.settings.partitions
+        return ParserWeights.of(self.learner, self.uses, self.settings.features, smallest).save()
 
     def model(self, weights: Saved, history: History, resume: Saved | None) -> Parser:
         return self.make(
