@@ -20,6 +20,7 @@
 #include "parsing/transitions.h"
 #include "parsing/tree.h"
 #include "parsing/tree_features.h"
+#include "parsing/tree_mixing.h"
 #include "rows/keyed_rows.h"
 
 namespace markone {
@@ -84,6 +85,36 @@ struct learned_arcs {
         for (std::uint32_t row = 0; row < rows.size(); ++row)
             rows.move(row, 0, -*rows.weights(row), static_cast<double>(steps));
     }
+
+    // ---- partitions, see tree_mixing.h
+
+    using changes = part_changes<double, double, 1>;
+
+    void start_at(const learned_arcs& base) { rows.copy_weights(base.rows); }
+    // The rows of the base have the same numbers here.
+    changes take(const learned_arcs& base, std::int64_t steps) {
+        changes found;
+        for (std::uint32_t row = 0; row < rows.size(); ++row) {
+            const bool known = row < base.rows.size();
+            const float before = known ? *base.rows.weights(row) : 0, now = *rows.weights(row);
+            found.add(known, known ? row : rows.keys()[row], {double{now} - double{before}}, {*rows.sums(row)}, steps);
+            rows.put(row, 0, before, 0);
+        }
+        return found;
+    }
+    void mix(std::span<const changes* const> all, std::int64_t steps) {
+        mix_partitions(*this, all, steps, [&](const auto& one) { return rows.row_of(one.where); });
+    }
+    std::size_t places() const { return rows.size(); }
+    void move(std::size_t row, std::array<double, 1> amount, std::int64_t steps_before) {
+        rows.move(static_cast<std::uint32_t>(row), 0, static_cast<float>(amount[0]), static_cast<double>(steps_before));
+    }
+    void reduce_sum(std::size_t row, std::array<double, 1> amount) {
+        const auto at = static_cast<std::uint32_t>(row);
+        rows.put(at, 0, *rows.weights(at), *rows.sums(at) - amount[0]);
+    }
+    std::vector<std::array<double, 1>> moved_by_parts;  // zeros, except while partitions are mixed
+
     // Calls use(key, weight, sum) for each feature, sorted by key.
     template <class Use>
     void each(Use use) const {
@@ -94,6 +125,9 @@ struct learned_arcs {
     }
 
     void expect(std::uint64_t key) const { rows.expect(key); }
+    void expect_place(std::size_t row) const {
+        if (row < rows.size()) prefetch(rows.weights(static_cast<std::uint32_t>(row)));
+    }
     float weight(std::uint64_t key) const {
         const std::uint32_t row = rows.find(key);
         return row == npos ? 0 : *rows.weights(row);

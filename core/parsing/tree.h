@@ -149,13 +149,14 @@ struct frozen_weights {
 };
 
 struct learned_weights {
-    explicit learned_weights(std::vector<std::uint8_t> label_uses)
-        : labels(label_uses.size()), uses(std::move(label_uses)) {}
+    explicit learned_weights(std::vector<std::uint8_t> label_uses, std::int32_t unit = 1)
+        : labels(label_uses.size()), uses(std::move(label_uses)), unit(unit) {}
 
     learned_moves moves;
     learned_labels labels;
     std::vector<std::uint8_t> uses;
     std::int64_t steps = 0;
+    std::int32_t unit;  // the whole number that stands for 1, so that means of partitions can be fractions
 
     // Sets all weights to 0. The average continues, so it becomes the mean of the weights before and after.
     void start_anew() {
@@ -163,12 +164,17 @@ struct learned_weights {
         labels.start_anew(steps);
     }
     // The squared length of the last weights.
-    double norm2() const { return moves.norm2() + labels.norm2(); }
+    double norm2() const { return (moves.norm2() + labels.norm2()) / (static_cast<double>(unit) * unit); }
     void move_label(std::span<const std::uint64_t> keys, std::uint16_t right, std::uint16_t wrong) {
         for (const std::uint64_t key : keys) {
-            labels.change(key, right, 1, steps - 1);
-            labels.change(key, wrong, -1, steps - 1);
+            labels.change(key, right, unit, steps - 1);
+            labels.change(key, wrong, -unit, steps - 1);
         }
+    }
+    // Changes the weights of shift and left for some features, and so those of right.
+    void move_moves(std::span<const std::uint64_t> keys, std::array<std::int32_t, 2> amounts) {
+        for (std::int32_t& amount : amounts) amount *= unit;
+        moves.change(keys, amounts, steps - 1);
     }
 };
 
@@ -199,7 +205,7 @@ class greedy_learner {
                 ++tally.updates;
                 const std::array<std::int32_t, 2> amounts{(right == move::shift) - (guess == move::shift),
                                                           (right == move::left) - (guess == move::left)};
-                w.moves.change(scorer.move_keys, amounts, w.steps - 1);
+                w.move_moves(scorer.move_keys, amounts);
             }
             const move taken = explore && random.below(10) != 0 ? guess : right;
             if (taken == move::shift) {
@@ -322,7 +328,7 @@ class beam_learner {
                 for (const std::uint64_t key : keys) w.moves.expect(key);
                 const std::array<std::int32_t, 2> amounts{path[i].how == move::shift ? 2 * sign : -sign,
                                                           path[i].how == move::left ? 2 * sign : -sign};
-                w.moves.change(keys, amounts, w.steps - 1);
+                w.move_moves(keys, amounts);
             }
             state.make(path[i].how, path[i].label);
         }

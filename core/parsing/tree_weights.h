@@ -1,7 +1,7 @@
 // The weights of parsers, which are found by 64-bit keys. The weights of one feature lie in one cache line.
 //
 // Weights change by whole numbers. The weights of a feature for the moves always sum to 0, so the last one need not be
-// stored. Sums of whole numbers are exact in any order.
+// stored. Sums of whole numbers are exact in any order. With partitions, the whole numbers are multiples of a fraction.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "base/portable.h"
 #include "parsing/transitions.h"
+#include "parsing/tree_mixing.h"
 
 namespace markone {
 
@@ -67,6 +68,7 @@ class move_table {
     std::size_t start(std::uint64_t key) const { return spread.start(key & kept_bits); }
     std::size_t after(std::size_t bucket) const { return spread.after(bucket); }
     void expect(std::uint64_t key) const { prefetch(&buckets[start(key)]); }
+    void expect_place(std::size_t place) const { prefetch(&buckets[place / room]); }
 
     // Adds up the weights of features. All buckets are prefetched before the first is read.
     move_scores score(std::span<const std::uint64_t> keys) const {
@@ -139,6 +141,14 @@ class move_table {
         const auto both = static_cast<std::uint32_t>(buckets[place / room].weights[place % room / 4][place % room % 4]);
         return {static_cast<std::int16_t>(both & 0xffff), static_cast<std::int16_t>(both >> 16)};
     }
+    // Places can be marked. The marks of a bucket are the bits of a number that no weight needs.
+    bool has_marks(std::size_t bucket) const { return buckets[bucket].weights[1][3] != 0; }
+    bool is_marked(std::size_t place) const { return (buckets[place / room].weights[1][3] >> (place % room) & 1) != 0; }
+    void mark(std::size_t place, bool marked = true) {
+        std::int32_t marks = buckets[place / room].weights[1][3];
+        marks &= ~(1 << place % room);
+        buckets[place / room].weights[1][3] = marks | static_cast<std::int32_t>(marked) << place % room;
+    }
     void set(std::size_t place, pair weights) {
         const std::uint32_t both = in_halves(weights[0], static_cast<std::uint16_t>(weights[1]));
         buckets[place / room].weights[place % room / 4][place % room % 4] = static_cast<std::int32_t>(both);
@@ -206,26 +216,84 @@ class learned_moves {
         std::array<std::size_t, move_table::most_keys> places;
         for (std::size_t i = 0; i < some.size(); ++i) {
             places[i] = w.find(some[i]);
-            prefetch_to_write(&rows[places[i]]);
+            prefetch_to_write(&rows.u[places[i]]);
         }
         for (const std::size_t at : std::span(places).first(some.size())) {
-            pair weights = w.get(at);
-            for (std::size_t i = 0; i < 2; ++i) {
-                const std::int32_t moved = std::clamp(weights[i] + amounts[i], -largest_weight, largest_weight);
-                rows[at].u[i] += (moved - weights[i]) * steps_before;
-                weights[i] = static_cast<std::int16_t>(moved);
-            }
-            w.set(at, weights);
+            move(at, amounts, steps_before);
+            w.mark(at);
         }
+    }
+    void move(std::size_t at, std::array<std::int32_t, 2> amounts, std::int64_t steps_before) {
+        pair weights = w.get(at);
+        for (std::size_t i = 0; i < 2; ++i) {
+            const std::int32_t moved = std::clamp(weights[i] + amounts[i], -largest_weight, largest_weight);
+            rows.u[at][i] += (moved - weights[i]) * steps_before;
+            weights[i] = static_cast<std::int16_t>(moved);
+        }
+        w.set(at, weights);
     }
     // Sets all weights to 0, as a change at this step. The averages still contain the weights before it.
     void start_anew(std::int64_t steps) {
         for (std::size_t at = 0; at < rows.size(); ++at) {
             const pair weights = w.get(at);
-            for (std::size_t i = 0; i < 2; ++i) rows[at].u[i] -= weights[i] * steps;
+            for (std::size_t i = 0; i < 2; ++i) rows.u[at][i] -= weights[i] * steps;
             w.set(at, {0, 0});
         }
     }
+
+    // ---- partitions, see tree_mixing.h
+
+    using changes = part_changes<std::int32_t, std::int64_t, 2>;
+
+    // Starts a pass of a partition, which has learned nothing, or nothing since its changes were taken.
+    void start_at(const learned_moves& base) {
+        w = base.w;
+        if (rows.size() != base.rows.size()) rows = place_data(base.rows.size());
+        rows.make_all();
+        rows.keys = base.rows.keys;
+        count = base.count;
+    }
+    // Takes what a partition has changed in so many steps.
+    changes take(const learned_moves& base, std::int64_t steps) {
+        std::vector<std::size_t> marked;
+        for (std::size_t bucket = 0; bucket < w.size(); ++bucket)
+            for (std::size_t at = bucket * move_table::room, end = at + move_table::room;
+                 w.has_marks(bucket) && at < end; ++at)
+                if (w.is_marked(at)) marked.push_back(at);
+        changes found;
+        const auto expect = [&](std::size_t at) {
+            prefetch_to_write(&rows.u[at]);
+            base.w.expect(rows.keys[at]);
+        };
+        each_ahead(marked, expect, [&](std::size_t at) {
+            const std::size_t there = base.w.find(rows.keys[at]);
+            const bool known = there != move_table::nowhere && base.rows.keys[there] == rows.keys[at];
+            const pair now = w.get(at), before = known ? base.w.get(there) : pair{};
+            found.add(known, known ? there : rows.keys[at], {now[0] - before[0], now[1] - before[1]}, rows.u[at],
+                      steps);
+            rows.u[at] = {};
+        });
+        return found;
+    }
+    // Mixes these weights with the changes of all partitions. `steps` is the number of steps after them.
+    void mix(std::span<const changes* const> all, std::int64_t steps) {
+        mix_partitions(*this, all, steps, [&](const auto& one) {
+            add_if_new(one.where);
+            return w.find(one.where);
+        });
+    }
+    std::size_t places() const { return rows.size(); }
+    void expect_place(std::size_t at) {
+        if (at >= moved_by_parts.size()) return;
+        prefetch_to_write(&moved_by_parts[at]);
+        prefetch_to_write(&rows.u[at]);
+        w.expect_place(at);
+    }
+    void reduce_sum(std::size_t at, const sums& amounts) {
+        for (std::size_t i = 0; i < 2; ++i) rows.u[at][i] -= amounts[i];
+    }
+    std::vector<std::array<std::int32_t, 2>> moved_by_parts;  // zeros, except while partitions are mixed
+
     // Makes room for this number of features. The table has the size that it would have after adding them one by one.
     void reserve(std::size_t features) {
         std::size_t size = w.size();
@@ -236,13 +304,13 @@ class learned_moves {
         add_if_new(key);
         const std::size_t at = w.find(key);
         w.set(at, weights);
-        rows[at].u = sum;
+        rows.u[at] = sum;
     }
     // Calls use(weights, sums) for each feature, in any order.
     template <class Use>
     void walk(Use use) const {
         for (std::size_t at = 0; at < rows.size(); ++at)
-            if (w.is_taken(at)) use(w.get(at), rows[at].u);
+            if (w.is_taken(at)) use(w.get(at), rows.u[at]);
     }
     // Calls use(key, weights, sums) for each feature, sorted by key.
     template <class Use>
@@ -251,8 +319,8 @@ class learned_moves {
         order.reserve(count);
         for (std::size_t at = 0; at < rows.size(); ++at)
             if (w.is_taken(at)) order.push_back(at);
-        std::ranges::sort(order, {}, [&](std::size_t at) { return rows[at].key; });
-        for (const std::size_t at : order) use(rows[at].key, w.get(at), rows[at].u);
+        std::ranges::sort(order, {}, [&](std::size_t at) { return rows.keys[at]; });
+        for (const std::size_t at : order) use(rows.keys[at], w.get(at), rows.u[at]);
     }
 
     // The squared length of the weights, which are whole numbers.
@@ -266,36 +334,53 @@ class learned_moves {
     }
 
   private:
-    struct row {
+    struct item {
         std::uint64_t key = 0;
         sums u{};
-    };
-
-    struct item {
-        row of;
         pair weights{};
+        bool marked = false;
     };
-    using row_blocks = blocks_of<row>;
+    // Data of the places of a table, in blocks that are made and given back together.
+    struct place_data {
+        blocks_of<std::uint64_t> keys;
+        blocks_of<sums> u;
+
+        explicit place_data(std::size_t size = 0) : keys(size), u(size) {}
+        std::size_t size() const { return keys.size(); }
+        void make(std::size_t block) {
+            keys.make(block);
+            u.make(block);
+        }
+        void make_all() {
+            keys.make_all();
+            u.make_all();
+        }
+        void give_back(std::size_t block) {
+            keys.give_back(block);
+            u.give_back(block);
+        }
+        static constexpr std::size_t in_block = blocks_of<sums>::in_block;
+    };
 
     void add_if_new(std::uint64_t key) {
         if (w.find(key) != move_table::nowhere) return;
         if (count + 1 > w.size() * most_in_bucket) grow(w.size() + w.size() / 2);
-        item one{{key, {}}, {}};
+        item one{.key = key};
         if (!insert(w, rows, one, most_full_buckets)) spread(one);
         ++count;
     }
     // Inserts an item into its bucket, in ascending order. If the bucket is full, the largest item moves to the next
     // one. Returns false if more than `most` buckets were full; then one item has no place.
-    static bool insert(move_table& table, row_blocks& rows, item& one, std::size_t most) {
+    static bool insert(move_table& table, place_data& rows, item& one, std::size_t most) {
         constexpr std::size_t room = move_table::room;
-        std::size_t bucket = table.start(one.of.key);
+        std::size_t bucket = table.start(one.key);
         for (std::size_t full = 0; full <= most; ++full) {
             const std::size_t first = bucket * room;
-            rows.make(first / row_blocks::in_block);
-            rows.make((first + room - 1) / row_blocks::in_block);
+            rows.make(first / place_data::in_block);
+            rows.make((first + room - 1) / place_data::in_block);
             const std::size_t taken = table.count_of(bucket);
             std::size_t at = taken;
-            while (at > 0 && rows[first + at - 1].key > one.of.key) --at;
+            while (at > 0 && rows.keys[first + at - 1] > one.key) --at;
             item left{};
             if (taken == room) left = at == room ? one : item_at(table, rows, first + room - 1);
             for (std::size_t i = std::min(taken, room - 1); i > at; --i)
@@ -308,12 +393,14 @@ class learned_moves {
         }
         return false;
     }
-    static item item_at(const move_table& table, const row_blocks& rows, std::size_t at) {
-        return {rows[at], table.get(at)};
+    static item item_at(const move_table& table, const place_data& rows, std::size_t at) {
+        return {rows.keys[at], rows.u[at], table.get(at), table.is_marked(at)};
     }
-    static void place(move_table& table, row_blocks& rows, std::size_t at, const item& one) {
-        table.take(at, one.of.key, one.weights);
-        rows[at] = one.of;
+    static void place(move_table& table, place_data& rows, std::size_t at, const item& one) {
+        table.take(at, one.key, one.weights);
+        table.mark(at, one.marked);
+        rows.keys[at] = one.key;
+        rows.u[at] = one.u;
     }
 
     // Keys are almost in ascending order, so both tables are visited from end to end, and visited blocks are freed. A
@@ -321,13 +408,13 @@ class learned_moves {
     void grow(std::size_t buckets) {
         move_table wider;
         wider.make(buckets, w.factor());
-        row_blocks wider_rows(buckets * move_table::room);
+        place_data wider_rows(buckets * move_table::room);
         for (std::size_t at = 0; at < rows.size(); ++at) {
             if (w.is_taken(at)) {
                 item one = item_at(w, rows, at);
                 insert(wider, wider_rows, one, buckets);
             }
-            if ((at + 1) % row_blocks::in_block == 0) rows.give_back(at / row_blocks::in_block);
+            if ((at + 1) % place_data::in_block == 0) rows.give_back(at / place_data::in_block);
         }
         wider_rows.make_all();
         std::swap(w, wider);
@@ -338,7 +425,7 @@ class learned_moves {
         build_table(w.size(), random_factor(), [&](std::size_t buckets, std::uint64_t factor) {
             move_table other;
             other.make(buckets, factor);
-            row_blocks other_rows(buckets * move_table::room);
+            place_data other_rows(buckets * move_table::room);
             item one = more;
             bool fits = insert(other, other_rows, one, most_full_buckets);
             for (std::size_t at = 0; fits && at < rows.size(); ++at) {
@@ -357,7 +444,7 @@ class learned_moves {
     static constexpr std::size_t first_size = std::size_t{1} << 12;
     static constexpr std::size_t most_in_bucket = 4;  // on average
     move_table w;
-    row_blocks rows;  // by place in the table
+    place_data rows;  // by place in the table
     std::size_t count = 0;
 };
 
@@ -391,10 +478,12 @@ class learned_labels {
                 scores[one >> 16] += lower_half(one);
     }
     void change(std::uint64_t key, std::uint16_t label, std::int32_t amount, std::int64_t steps_before) {
-        const std::size_t at = entry_of(key, label);
+        move(entry_of(key, label), {amount}, steps_before);
+    }
+    void move(std::size_t at, std::array<std::int32_t, 1> amount, std::int64_t steps_before) {
         const std::int32_t before = lower_half(weights[at]);
-        const std::int32_t moved = std::clamp(before + amount, -largest_weight, largest_weight);
-        weights[at] = in_halves(moved, label);
+        const std::int32_t moved = std::clamp(before + amount[0], -largest_weight, largest_weight);
+        weights[at] = in_halves(moved, weights[at] >> 16);
         u[at] += (moved - before) * steps_before;
     }
     void start_anew(std::int64_t steps) {
@@ -403,6 +492,40 @@ class learned_labels {
             weights[at] = in_halves(0, weights[at] >> 16);
         }
     }
+
+    // ---- partitions, see tree_mixing.h
+
+    using changes = part_changes<std::int32_t, std::int64_t, 1>;
+
+    void start_at(const learned_labels& base) {
+        *this = base;
+        std::ranges::fill(u, 0);
+    }
+    changes take(const learned_labels& base, std::int64_t steps) {
+        changes found;
+        for (const slot& one : slots) {
+            if (one.is_free()) continue;
+            const slot* const there = base.slots.empty() ? nullptr : &base.slots.find(one.key);
+            for (std::size_t at = one.begin; at < one.begin + one.count; ++at) {
+                const auto label = static_cast<std::uint16_t>(weights[at] >> 16);
+                const std::size_t before = there == nullptr ? nowhere : base.find(*there, label);
+                const bool known = before != nowhere;
+                const std::int32_t moved = lower_half(weights[at]) - (known ? lower_half(base.weights[before]) : 0);
+                found.add(known, known ? before : one.key, {moved}, {u[at]}, steps, label);
+            }
+        }
+        return found;
+    }
+    void mix(std::span<const changes* const> all, std::int64_t steps) {
+        mix_partitions(*this, all, steps, [&](const auto& one) { return entry_of(one.where, one.label); });
+    }
+    void expect_place(std::size_t at) const {
+        if (at < weights.size()) prefetch(&weights[at]);
+    }
+    std::size_t places() const { return weights.size(); }
+    void reduce_sum(std::size_t at, std::array<std::int64_t, 1> amount) { u[at] -= amount[0]; }
+    std::vector<std::array<std::int32_t, 1>> moved_by_parts;  // zeros, except while partitions are mixed
+
     void reserve(std::size_t features) { slots.reserve(features); }
     void put(std::uint64_t key, std::uint16_t label, std::int32_t w, std::int64_t sum) {
         const std::size_t at = entry_of(key, label);
@@ -449,13 +572,17 @@ class learned_labels {
             one.key = key;
             ++rows;
         }
-        for (std::uint32_t i = one.begin; i < one.begin + one.count; ++i)
-            if (weights[i] >> 16 == label) return i;
+        if (const std::size_t at = find(one, label); at != nowhere) return at;
         if (one.count == one.room) make_room(one);
         const std::size_t made = one.begin + one.count++;
         weights[made] = in_halves(0, label);
         u[made] = 0;
         return made;
+    }
+    std::size_t find(const slot& one, std::uint16_t label) const {
+        for (std::size_t i = one.begin; i < std::size_t{one.begin} + one.count; ++i)
+            if (weights[i] >> 16 == label) return i;
+        return nowhere;
     }
     // The old place stays empty until another row of its size needs one.
     void make_room(slot& one) {
@@ -482,6 +609,8 @@ class learned_labels {
         return empty[room];
     }
 
+    static constexpr std::size_t nowhere = ~std::size_t{0};
+
     std::size_t count, rows = 0;
     hash_table<slot, scaled_spread> slots;
     std::vector<std::uint32_t> weights;  // the weight in the lower half, its label in the upper one
@@ -503,10 +632,10 @@ struct averaged_weights {
 };
 
 inline averaged_weights average(const learned_moves& moves, const learned_labels& labels, std::int64_t steps,
-                                std::size_t most_moves, double smallest) {
+                                std::int32_t unit, std::size_t most_moves, double smallest) {
     constexpr double most = largest_weight;
     const auto T = static_cast<double>(std::max<std::int64_t>(steps, 1));
-    const auto averaged = [&](auto w, auto u) { return w - static_cast<double>(u) / T; };
+    const auto averaged = [&](auto w, auto u) { return (w - static_cast<double>(u) / T) / unit; };
     const auto size_of = [&](auto w, auto u) {
         const double shift = averaged(w[0], u[0]), left = averaged(w[1], u[1]);
         return std::max({std::abs(shift), std::abs(left), std::abs(shift + left)});

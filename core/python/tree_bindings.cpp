@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -84,6 +85,7 @@ struct tree_bank {
 
 constexpr std::size_t longest_sentence = 1 << 20;
 constexpr std::size_t most_labels = 4096;
+constexpr std::int32_t largest_unit = 256;
 
 void make_bank(tree_bank* self, const array<std::int64_t, 1>& starts, const array<std::uint8_t, 1>& form_bytes,
                const array<std::int64_t, 1>& form_offsets, const array<std::uint8_t, 1>& tag_bytes,
@@ -133,11 +135,19 @@ void set_trees(tree_bank& self, const array<std::int32_t, 1>& heads, const array
 
 // ---- learning
 
+// What a partition has changed in a pass (parsing/tree_mixing.h).
+struct tree_changes {
+    learned_moves::changes moves;
+    learned_labels::changes labels;
+    learned_arcs::changes arcs;
+    std::int64_t steps;
+};
+
 // The search is exact if MIRA's C is given. Otherwise it is greedy if the beam has the width 1.
 class tree_learner {
   public:
-    tree_learner(std::vector<std::uint8_t> uses, std::size_t width, std::optional<double> C)
-        : weights(std::move(uses)) {
+    tree_learner(std::vector<std::uint8_t> uses, std::size_t width, std::optional<double> C, std::int32_t unit)
+        : weights(std::move(uses), unit), width(width), C(C) {
         if (C)
             how.emplace<exact_learner>(arcs, weights, *C);
         else if (width == 1)
@@ -169,11 +179,47 @@ class tree_learner {
         return tally;
     }
 
+    // ---- partitions
+
+    // Another learner with the same settings, which has learned nothing.
+    std::unique_ptr<tree_learner> part() const {
+        return std::make_unique<tree_learner>(weights.uses, width, C, weights.unit);
+    }
+    // Starts a pass of a partition at the weights of the base.
+    void start_at(const tree_learner& base) {
+        need(base.weights.uses.size() == weights.uses.size() && base.is_exact() == is_exact(),
+             "the partition is of another learner");
+        weights.moves.start_at(base.weights.moves);
+        weights.labels.start_at(base.weights.labels);
+        arcs.start_at(base.arcs);
+        weights.steps = 0;
+    }
+    // What a partition has changed since it started. Before it learns again, it must start again.
+    tree_changes take(const tree_learner& base) {
+        const std::int64_t steps = weights.steps;
+        return {weights.moves.take(base.weights.moves, steps), weights.labels.take(base.weights.labels, steps),
+                arcs.take(base.arcs, steps), steps};
+    }
+    void mix(std::span<const tree_changes* const> all) {
+        need(!all.empty(), "there are no partitions");
+        for (const tree_changes* part : all) weights.steps += part->steps;
+        const auto mix_in = [&](auto& some, auto of) {
+            std::vector<decltype(&(all[0]->*of))> parts;
+            for (const tree_changes* part : all) parts.push_back(&(part->*of));
+            some.mix(parts, weights.steps);
+        };
+        mix_in(weights.moves, &tree_changes::moves);
+        mix_in(weights.labels, &tree_changes::labels);
+        mix_in(arcs, &tree_changes::arcs);
+    }
+
     learned_weights weights;
     learned_arcs arcs;
     std::mutex busy;
 
   private:
+    std::size_t width;
+    std::optional<double> C;
     std::variant<std::monostate, greedy_learner, beam_learner, exact_learner> how;
 };
 
@@ -362,7 +408,7 @@ nb::dict get_average(tree_learner& self, std::size_t most, double smallest) {
     {
         nb::gil_scoped_release unlocked;
         const std::lock_guard guard(self.busy);
-        made = average(self.weights.moves, self.weights.labels, self.weights.steps, most, smallest);
+        made = average(self.weights.moves, self.weights.labels, self.weights.steps, self.weights.unit, most, smallest);
         arcs = average(self.arcs, self.weights.steps, most);
     }
     nb::dict found;
@@ -621,14 +667,17 @@ void bind_learner(nb::module_& m) {
         .def_prop_ro_static("atoms_of_word", [](nb::handle) { return tree_bank::atoms_of_word; })
         .def("__len__", [](const tree_bank& self) { return self.words.size(); })
         .def("set_trees", &set_trees, "heads"_a.noconvert(), "labels"_a.noconvert());
+    nb::class_<tree_changes>(m, "TreeChanges").def_ro("steps", &tree_changes::steps);
     nb::class_<tree_learner>(m, "TreeLearner")
         .def(
             "__init__",
-            [](tree_learner* self, const array<std::uint8_t, 1>& uses, std::size_t width, std::optional<double> C) {
+            [](tree_learner* self, const array<std::uint8_t, 1>& uses, std::size_t width, std::optional<double> C,
+               std::int32_t unit) {
                 need(!C || *C > 0, "C must be greater than 0");
-                new (self) tree_learner(checked_uses(uses), checked_width(width), C);
+                need(unit >= 1 && unit <= largest_unit, "the unit must be from 1 to 256");
+                new (self) tree_learner(checked_uses(uses), checked_width(width), C, unit);
             },
-            "label_uses"_a.noconvert(), "width"_a, "C"_a.none() = nb::none())
+            "label_uses"_a.noconvert(), "width"_a, "C"_a.none() = nb::none(), "unit"_a = 1)
         .def(
             "learn",
             [](tree_learner& self, const tree_bank& bank, const array<std::int64_t, 1>& order, bool explore,
@@ -653,6 +702,31 @@ void bind_learner(nb::module_& m) {
                  const std::lock_guard guard(self.busy);
                  return self.weights.norm2() + self.arcs.norm2();
              })
+        .def("part", &tree_learner::part)
+        .def(
+            "start_at",
+            [](tree_learner& self, const tree_learner& base) {
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                self.start_at(base);
+            },
+            "base"_a)
+        .def(
+            "take_changes",
+            [](tree_learner& self, const tree_learner& base) {
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                return self.take(base);
+            },
+            "base"_a)
+        .def(
+            "mix",
+            [](tree_learner& self, const std::vector<const tree_changes*>& changes) {
+                nb::gil_scoped_release unlocked;
+                const std::lock_guard guard(self.busy);
+                self.mix(changes);
+            },
+            "changes"_a)
         .def("get_state", &get_state)
         .def("set_state", &set_state, "steps"_a, "move_keys"_a.noconvert(), "move_weights"_a.noconvert(),
              "move_sums"_a.noconvert(), "label_keys"_a.noconvert(), "label_starts"_a.noconvert(),

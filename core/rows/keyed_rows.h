@@ -3,6 +3,7 @@
 // a mistake need no memory.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -30,6 +31,11 @@ class pages {
     T* operator[](std::size_t row) { return blocks[row / rows_in_block].get() + row % rows_in_block * width_of_row; }
     const T* operator[](std::size_t row) const {
         return blocks[row / rows_in_block].get() + row % rows_in_block * width_of_row;
+    }
+    void copy(const pages& other) {
+        grow(other.blocks.size() * rows_in_block);
+        for (std::size_t block = 0; block < other.blocks.size(); ++block)
+            std::copy_n(other.blocks[block].get(), rows_in_block * width_of_row, blocks[block].get());
     }
     void grow(std::size_t rows) {
         while (blocks.size() * rows_in_block < rows)
@@ -67,6 +73,12 @@ class learned_rows {
     void move(std::uint32_t row, std::size_t column, float amount, double steps_before) {
         w[row][column] += amount;
         u[row][column] += double{amount} * steps_before;
+    }
+    // Takes over the keys and weights of other rows. Rows that they do not have must consist of zeros.
+    void copy_weights(const learned_rows& other) {
+        numbers = other.numbers;
+        w.copy(other.w);
+        u.grow(numbers.size());
     }
     // Restores a saved state.
     void put(std::uint32_t row, std::size_t column, float weight, double sum) {

@@ -52,7 +52,7 @@ from markone.reference.logistic import (
     probabilities,
     roughness,
 )
-from markone.reference.mixing import mixed_pass, mixed_pass_of_tagger
+from markone.reference.mixing import mixed_pass, mixed_pass_of_parser, mixed_pass_of_tagger
 from markone.reference.naive_bayes import NaiveBayes, interpolated, laplace, maximum_likelihood
 from markone.reference.network import Memory, Network, Node, adagrad, adam, sgd
 from markone.reference.online import Learner, Tally, mira, perceptron, winner
@@ -117,6 +117,7 @@ __all__ = [
     "measures_of_labels",
     "mira",
     "mixed_pass",
+    "mixed_pass_of_parser",
     "mixed_pass_of_tagger",
     "negated",
     "newton",

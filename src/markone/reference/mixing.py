@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from copy import deepcopy
+from fractions import Fraction
+from math import floor
 
 from markone.reference.online import Learner, Tally
+from markone.reference.parsing import LEFT, RIGHT, SHIFT, GreedyParser
+from markone.reference.parsing import Sentence as Tree
 from markone.reference.sequences import Sentence, TagLearner, Tags
 from markone.reference.vectors import Number, Vector
 
@@ -52,3 +56,29 @@ def mixed_pass_of_tagger(learner: TagLearner, parts: Sequence[Sequence[tuple[Sen
     for name in ("mistakes", "updates", "loss"):
         start = getattr(before, name)
         setattr(learner, name, start + sum(getattr(one, name) - start for one in own))
+
+
+def mixed_pass_of_parser(
+    parser: GreedyParser, parts: Sequence[list[Tree]], learn: Callable[[GreedyParser, list[Tree]], int], unit: int
+) -> int:
+    """The same for a parser, with the number of mistakes. Changes of weights are rounded to multiples of 1 / unit."""
+    own = [deepcopy(parser) for _ in parts]
+    mistakes = sum(learn(one, part) for one, part in zip(own, parts, strict=True))
+    for name in ("moves", "label_weights"):
+        now, before = getattr(parser, name), deepcopy(getattr(parser, name))
+        each = [getattr(one, name) for one in own]
+        for place in {place for one in each for place in one.w}:
+            start, met = before.w.get(place, 0), before.total.get(place, 0)
+            mean = Fraction(sum(one.w.get(place, 0) - start for one in each)) / len(own)
+            now.w[place] = start + nearest(mean * unit) / unit
+            now.total[place] = met + sum(one.total.get(place, 0) - met for one in each)
+    w = parser.moves.w
+    for feature in {feature for feature, _ in w}:  # the weights of a feature for the moves sum to 0
+        w[feature, RIGHT] = -w[feature, SHIFT] - w[feature, LEFT]
+    parser.steps += sum(one.steps - parser.steps for one in own)
+    return mistakes
+
+
+def nearest(number: Fraction) -> Fraction:
+    """The nearest whole number. Halves are rounded away from 0."""
+    return Fraction(floor(abs(number) + Fraction(1, 2)) * (1 if number > 0 else -1))

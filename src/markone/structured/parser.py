@@ -111,6 +111,8 @@ class Parser(SentenceModel):
         seed: int = 0,
         holdout: float = 0.0,
         patience: int | None = None,
+        partitions: int = 1,
+        threads: int | None = None,
         memory: int | str | None = None,
         checkpoint: Any = None,
         resume: Any = False,
@@ -158,6 +160,11 @@ class Parser(SentenceModel):
         patience
             Stop after this number of passes without improvement of the held-out accuracy (the share of words with the
             right head and label), and use the best weights.
+        partitions
+            The number of partitions of the sentences, which learn at the same time. Their weights are mixed after each
+            pass. The parser depends on this number, but not on the number of threads.
+        threads
+            The number of threads that learn partitions; by default one per core. The result does not depend on it.
         memory
             The memory limit for the sentences of files and data made from them, for example `"500 MB"`. The default is
             half of the machine's memory. Beyond the limit a temporary file is used; the result is the same.
@@ -185,9 +192,10 @@ class Parser(SentenceModel):
             "seed": seed,
             "holdout": holdout,
             "patience": patience,
+            "partitions": partitions,
         }
         options = RunOptions.of(
-            checkpoint=checkpoint, resume=resume, callback=callback, progress=progress, memory=memory
+            checkpoint=checkpoint, resume=resume, callback=callback, progress=progress, memory=memory, threads=threads
         )
         return train_parser(cls, source, given, options, tag=tag)
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from markone.brief import Brief
-from markone.checks import check_fields, number, one_of, optional, required, text, whole
+from markone.checks import check_fields, checked, number, one_of, optional, required, text, whole
 from markone.errors import Setting, SettingsError
+from markone.model.settings import MOST_PARTITIONS
 from markone.structured.checking import check_patience
 from markone.structured.sentences import FORM
 
@@ -38,6 +39,7 @@ class ParserSettings(Brief):
     seed: int = required(whole(0))
     holdout: float = required(number(least=0, below=1))
     patience: int | None = required(optional(whole(1)))
+    partitions: int = checked(1, whole(1, most=MOST_PARTITIONS))
 
     def __post_init__(self) -> None:
         check_fields(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from markone import _core
 from markone.data.spill import Spill
 from markone.errors import DataError, Setting
 from markone.learning.run_options import RunOptions
-from markone.learning.states import damaged
+from markone.learning.states import damaged, need
 from markone.learning.trainable import Arrays, PassTotals
 from markone.model.history import History
 from markone.storage.saved import Saved
@@ -26,6 +27,7 @@ from markone.structured.parser_settings import (
     ParserSettings,
 )
 from markone.structured.parser_weights import OF_OTHERS, OF_ROOT, STATE, ParserWeights
+from markone.structured.partitions import ParserPartitions
 from markone.structured.scoring import score_trees
 from markone.structured.sentence_training import (
     SentenceTraining,
@@ -44,9 +46,11 @@ if TYPE_CHECKING:
 
 SMALLEST = 0.5
 """Smaller averaged weights for labels are dropped. A mistake changes a weight by 1, so a weight that has changed only
-once, late in training, is hardly worth its memory."""
+once, late in training, is hardly worth its memory. With partitions, a mistake of one of them changes it by less."""
 MOST_LABELS = 4096
 MOVES_FOR_A_WORD = 2
+UNIT_OF_PARTITIONS = 16
+"""With partitions, weights are multiples of one part in 16, so that the mean of some of them is hardly rounded."""
 PASSES_OF_TAGGER = 10
 """The passes of the tagger that becomes part of the parser."""
 
@@ -65,7 +69,7 @@ def train_parser(make: type[Parser], source: Any, given: dict[str, Any], options
         tagger = learn_to_tag(sentences, column, PASSES_OF_TAGGER, seed=seed, spill=spill, progress=progress)
         tags = jackknifed(sentences, column, seed=seed, spill=spill, progress=progress)
         sentences = sentences.with_columns({column: tags})
-    return run_of(ParserTraining(make, sentences, settings, spill, tagger), kept).train(options)
+    return run_of(ParserTraining(make, sentences, settings, spill, tagger, options.threads), kept).train(options)
 
 
 def settings_for(given: dict[str, Any]) -> ParserSettings:
@@ -89,6 +93,7 @@ class ParserTraining(SentenceTraining["Parser"]):
         settings: ParserSettings,
         spill: Spill,
         tagger: Tagger | None,
+        threads: int = 1,
     ) -> None:
         self.make = make
         self.settings = settings
@@ -111,14 +116,37 @@ class ParserTraining(SentenceTraining["Parser"]):
             self.uses[np.unique(self.numbers[which])] |= use
         self.bank = bank_of(self.learned, settings.tags, spill)
         self.bank.set_trees(self.heads, self.numbers)
-        self.learner = _core.TreeLearner(self.uses, settings.width, settings.C)
+        unit = 1 if settings.partitions == 1 else UNIT_OF_PARTITIONS
+        self.learner = _core.TreeLearner(self.uses, settings.width, settings.C, unit)
+        self.partitions: ParserPartitions | None = None
+        if settings.partitions > 1:
+            how = (self.learner, self.rows, settings.partitions, settings.seed, threads)
+            self.partitions = ParserPartitions(self.visit, *how)
+
+    def learn_pass(self, epoch: int, skip: int) -> Iterator[PassTotals]:
+        if self.partitions is None:
+            yield from super().learn_pass(epoch, skip)
+        else:
+            self.start_round(epoch)
+            yield from self.partitions.learn_pass(epoch)
 
     def learn(self, some: NDArray[np.int64], epoch: int, first: int, seed: int) -> PassTotals:
-        in_round = epoch - 1 if self.settings.round is None else (epoch - 1) % self.settings.round
-        if in_round == 0 and epoch > 1 and first == 0:
+        if first == 0:
+            self.start_round(epoch)
+        return self.visit(self.learner, some, epoch, seed)
+
+    def in_round(self, epoch: int) -> int:
+        """The number of passes of a round before this one."""
+        return epoch - 1 if self.settings.round is None else (epoch - 1) % self.settings.round
+
+    def start_round(self, epoch: int) -> None:
+        """Start from weights of 0 if a round begins. Doing this twice is the same as doing it once."""
+        if epoch > 1 and self.in_round(epoch) == 0:
             self.learner.start_anew()
+
+    def visit(self, learner: _core.TreeLearner, some: NDArray[np.int64], epoch: int, seed: int) -> PassTotals:
         try:
-            decisions, mistakes, updates = self.learner.learn(self.bank, some, in_round > 0, seed)
+            decisions, mistakes, updates = learner.learn(self.bank, some, self.in_round(epoch) > 0, seed)
         except ValueError as error:  # a sentence is too long
             raise DataError(str(error)) from None
         return PassTotals(len(some), mistakes, updates, float(mistakes), weight=decisions)
@@ -135,7 +163,8 @@ class ParserTraining(SentenceTraining["Parser"]):
         return self.learner.norm2()
 
     def weights(self) -> Saved:
-        return ParserWeights.of(self.learner, self.uses, self.settings.features, SMALLEST).save()
+        smallest = SMALLEST / self.settings.partitions
+        return ParserWeights.of(self.learner, self.uses, self.settings.features, smallest).save()
 
     def model(self, weights: Saved, history: History, resume: Saved | None) -> Parser:
         return self.make(
@@ -162,6 +191,7 @@ class ParserTraining(SentenceTraining["Parser"]):
         return MOVES_FOR_A_WORD * (passes * self.learned.words + int(visited.sum()))
 
     def set_state(self, state: Arrays, passes: int, visits: int) -> None:
+        need(visits == 0 or self.partitions is None, "it was saved within a pass of partitions")
         if state.keys() != STATE.keys():
             raise damaged("its arrays are not those of a parser's training")
         for name, dtype in STATE.items():

@@ -109,8 +109,14 @@ def check_word(i: Any, batch: Sentences) -> None:
 # ---- facts in files
 
 
+LATER_SETTINGS = {"partitions": 1}
+"""Settings that older files do not have. They are left out if they have these defaults, so that the same training makes
+the same file as before."""
+
+
 def facts_of(kind: str, settings: Any, history: History, **named: Any) -> dict[str, Any]:
-    return {"kind": kind, "settings": asdict(settings), **named, "history": history_in_json(history)}
+    stored = {name: value for name, value in asdict(settings).items() if LATER_SETTINGS.get(name) != value}
+    return {"kind": kind, "settings": stored, **named, "history": history_in_json(history)}
 
 
 def contents_of(saved: Saved, kind: str, called: str | None = None) -> Contents:
@@ -123,7 +129,8 @@ def contents_of(saved: Saved, kind: str, called: str | None = None) -> Contents:
 
 
 def settings_in(found: Mapping[str, Any], make: type[SomeSettings]) -> SomeSettings:
-    """Settings of the class `make`, from a mapping with an entry for each field."""
+    """Settings of the class `make`, from a mapping with an entry for each field, except for later ones."""
+    found = {**LATER_SETTINGS, **found}
     check_keys(found, {field.name for field in fields(make)}, "its settings")  # type: ignore[arg-type]
     try:
         return make(**found)

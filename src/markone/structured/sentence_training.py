@@ -83,9 +83,7 @@ class SentenceTraining(Trainable[AnyModel]):
     def learn_pass(self, epoch: int, skip: int) -> Iterator[PassTotals]:
         order, at = self.order(epoch), skip
         while at < len(order):
-            # The seed depends only on the position in the pass, so that training can be resumed at any position.
-            seed = int(np.random.SeedSequence([self.seed, epoch, at]).generate_state(1, np.uint64)[0])
-            piece = self.learn(order[at : at + BETWEEN_LOOKS], epoch, at, seed)
+            piece = self.learn(order[at : at + BETWEEN_LOOKS], epoch, at, seed_of(self.seed, epoch, at))
             at += piece.visits
             yield piece
 
@@ -138,6 +136,11 @@ def arrays_of(sentences: Sentences, columns: Sequence[str]) -> Iterator[NDArray[
     for data, offsets in sentences.arrays(columns):
         yield offsets
         yield data
+
+
+def seed_of(*numbers: int) -> int:
+    """A seed that depends only on these numbers, such as a position in a pass, so that training can be resumed there."""
+    return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0])
 
 
 def visiting_order(sentences: int, seed: int, epoch: int, *apart: int) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from markone.model.file import check_keys
 from markone.model.scorer import need
 from markone.storage.saved import Contents, Saved, joined
 from markone.structured.checking import history_in
-from markone.structured.sentence_model import contents_of, facts_of, settings_in
+from markone.structured.sentence_model import LATER_SETTINGS, contents_of, facts_of, settings_in
 from markone.structured.sentences import FORM
 from markone.structured.sparse_weights import KeyedWeights, narrow, pack, unpack, wide
 from markone.structured.tagger_settings import TaggerSettings
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 KIND = "tagger"
 MOST_TAGS = 4096
-LATER_SETTINGS = {"partitions": 1}
-"""Settings that older files do not have. They are left out if they have these defaults, so that the same training makes
-the same file as before."""
 
 
 def saved_tagger(model: Tagger, *, final: bool = False, forms: bool = True) -> Saved:
@@ -39,9 +36,6 @@ def saved_tagger(model: Tagger, *, final: bool = False, forms: bool = True) -> S
     if resume is not None:
         parts["resume"] = resume
     facts = facts_of(KIND, model.settings, model.history, tags=model.tags)
-    for name, usual in LATER_SETTINGS.items():
-        if facts["settings"][name] == usual:
-            del facts["settings"][name]
     if model.columns is not None:
         facts["columns"] = list(model.columns)
     return joined(parts, facts)

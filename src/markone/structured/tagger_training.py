@@ -19,7 +19,7 @@ from markone.learning.trainable import Arrays, PassTotals
 from markone.model.history import History
 from markone.storage.saved import Saved
 from markone.structured.corpus_store import held_sentences
-from markone.structured.partitions import Partitions, totals_of
+from markone.structured.partitions import TaggerPartitions, totals_of
 from markone.structured.sentence_training import (
     SentenceTraining,
     arrays_of,
@@ -101,9 +101,9 @@ class TaggerTraining(SentenceTraining["Tagger"]):
             C=1.0 if settings.C is None else float(settings.C),
             folds=FOLDS if looks_up else 0,
         )
-        self.partitions: Partitions | None = None
+        self.partitions: TaggerPartitions | None = None
         if settings.partitions > 1:
-            self.partitions = Partitions(self.learner, self.rows, settings.partitions, settings.seed, threads)
+            self.partitions = TaggerPartitions(self.learner, self.rows, settings.partitions, settings.seed, threads)
         self.words = self.learner.words()
         counts = np.bincount(self.held_labels[self.held_labels >= 0] if len(held_out) else self.labels)
         total = len(self.held_labels) if len(held_out) else len(self.labels)
