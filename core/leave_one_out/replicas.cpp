@@ -189,7 +189,7 @@ class replicas_by final : public common_replicas<T> {
         const std::int32_t lane = lane_of[row];
         if (lane >= 0) still.set(static_cast<std::size_t>(lane), 0);
         double now = clock;
-        each_visit<Rule>(of.importance, [&](double part, double) {
+        each_visit(rule, of.importance, [&](double part, double) {
             const visit one{row, static_cast<std::size_t>(of.y), part, how.eta};
             run some{*this, row, now, still};
             now += part;

@@ -107,7 +107,7 @@ class label_learner {
     MARKONE_INLINE void visit_row(Row x, std::size_t row, std::size_t set, double importance) {
         whole_line<T> still = used;
         double now = at.time;
-        each_visit<Rule>(importance, [&](double part, double) {
+        each_visit(rule, importance, [&](double part, double) {
             run<Row> some{*this, x, answers(sets.bits[set]), now, part, still};
             now += part;
             return step_binary(rule, some, visit{row, set, part, how.eta}, how.ties);

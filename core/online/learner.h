@@ -137,9 +137,20 @@ class mover {
     }
 };
 
+// Whether visits need only what most runs need: no penalty, a constant rate, an importance of 1 for every row, and at
+// least two classes.
+template <class T>
+bool is_plain(const state<T>& at, const visits& which) {
+    const bool same_step = at.how.penalty == penalty::none && at.how.schedule == schedule::constant;
+    return same_step && !which.importance && at.classes >= 2;
+}
+
+// A plain visit is little more than its products, so each rule has a loop of its own, without the rest: though its
+// results would be the same, the rest would cost as much again. With any_rule, the learner is for all other visits.
 template <class T, class Rule>
 class learner : mover<T> {
     using mover<T>::at, mover<T>::how;
+    static constexpr bool plain = !std::is_same_v<Rule, rules::any_rule<T>>;
 
   public:
     learner(state<T>& now, Rule rule) : mover<T>(now), rule(rule), all_scores(now.stride()) {}
@@ -147,11 +158,7 @@ class learner : mover<T> {
     template <class Rows>
     tally learn(const Rows& rows, const visits& which) {
         noted = which.noted;
-        const bool plain = how.penalty == penalty::none && how.schedule == schedule::constant;
-        if (plain && !which.importance && at.classes >= 2)
-            at.stride() > 1 ? visit_all<true, true>(rows, which) : visit_all<true, false>(rows, which);
-        else
-            at.stride() > 1 ? visit_all<false, true>(rows, which) : visit_all<false, false>(rows, which);
+        at.stride() > 1 ? visit_all<true>(rows, which) : visit_all<false>(rows, which);
         return sums;
     }
 
@@ -166,10 +173,8 @@ class learner : mover<T> {
         return std::clamp(values_ahead * rows.size() / stored, std::size_t{1}, most_rows_ahead);
     }
 
-    // Most runs are plain: without a penalty, at a constant rate, and with an importance of 1 for every row. Then a
-    // visit is little more than its products, and the rest, though its results would be the same, would cost as much
-    // again. `many` says whether each class has a weight vector.
-    template <bool plain, bool many, class Rows>
+    // `many` says whether each class has a weight vector.
+    template <bool many, class Rows>
     void visit_all(const Rows& rows, const visits& which) {
         const std::size_t all = rows.size(), count = which.count(all);
         const std::size_t soon = rows_ahead(rows), later = 2 * soon;
@@ -188,39 +193,39 @@ class learner : mover<T> {
             const double importance = plain ? 1 : which.importance_of(row);
             if (importance == 0) continue;
             if constexpr (many)
-                visit<plain, many>(packed(x), seen, row, y, importance);
+                visit<many>(packed(x), seen, row, y, importance);
             else
-                visit<plain, many>(x, seen, row, y, importance);
+                visit<many>(x, seen, row, y, importance);
         }
         sums = seen;
     }
 
-    template <bool plain, bool many, class Row>
+    template <bool many, class Row>
     MARKONE_INLINE void visit(Row x, tally& seen, std::size_t row, std::size_t y, double importance) {
         seen.visits += 1;
         seen.importance += importance;
         if constexpr (plain) {
-            seen.updates += step<plain, many>(x, seen, {row, y, 1, how.eta});
+            seen.updates += step<many>(x, seen, {row, y, 1, how.eta});
             at.time += 1;
             at.clock += 1;
         } else {
             if (at.classes < 2) return at.pass_time(importance, at.rate());
-            each_visit<Rule>(importance, [&](double part, double left) {
+            each_visit(rule, importance, [&](double part, double left) {
                 if (at.settles())
                     for (std::size_t i = 0; i < x.size(); ++i) at.settle(x.feature(i));
                 const markone::visit now{row, y, part, at.rate()};
-                const bool moved = step<plain, many>(x, seen, now);
+                const bool moved = step<many>(x, seen, now);
                 seen.updates += moved;
-                const bool rests = Rule::repeats && !moved && how.penalty == penalty::none;
+                const bool rests = rule.repeats && !moved && how.penalty == penalty::none;
                 at.pass_time(rests ? left : part, now.rate);
                 return !rests;
             });
         }
     }
 
-    template <bool plain, bool many, class Row>
+    template <bool many, class Row>
     MARKONE_INLINE bool step(Row x, tally& seen, const markone::visit& now) {
-        run<Row, plain> one{*this, x, seen, now};
+        run<Row> one{*this, x, seen, now};
         if constexpr (many)
             return step_multiclass(rule, one, now, how.ties);
         else
@@ -228,7 +233,7 @@ class learner : mover<T> {
     }
 
     // What step.h asks of a run.
-    template <class Row, bool plain>
+    template <class Row>
     struct run {
         using number = T;
         using answer = bool;
@@ -272,5 +277,12 @@ class learner : mover<T> {
     tally sums;
     std::vector<mistake>* noted = nullptr;
 };
+
+// Calls `use` with a learner for these visits.
+template <class T, class Use>
+auto with_learner(state<T>& at, const visits& which, Use use) {
+    if (!is_plain(at, which)) return use(learner(at, rules::any_rule<T>(at.how)));
+    return rules::with_rule<T>(at.how, [&](const auto& rule) { return use(learner(at, rule)); });
+}
 
 }  // namespace markone::MARKONE_LEVEL

@@ -119,7 +119,7 @@ void check_learning(const state<T>& at, const Rows& rows, const visits& which, s
 template <class T, class Rows>
 tally learn(state<T>& at, const Rows& rows, const visits& which) {
     check_learning(at, rows, which, at.classes);
-    return rules::with_rule<T>(at.how, [&](const auto& rule) { return learner(at, rule).learn(rows, which); });
+    return with_learner(at, which, [&](auto by) { return by.learn(rows, which); });
 }
 
 template <class T, class Rows>
@@ -132,19 +132,18 @@ tally learn_labels(state<T>& at, const Rows& rows, const visits& which, const la
                                [&](const auto& rule) { return label_learner(at, rule, sets).learn(rows, which); });
 }
 
-template <class T, class Rule, class Rows>
+template <class T, class Rows, class Learner>
 class kept_learner_by final : public kept_learner<T> {
   public:
-    kept_learner_by(state<T>& at, const Rule& rule, const Rows& rows, const visits& which)
-        : through(at, rule), rows(rows), which(which) {}
+    kept_learner_by(const Learner& by, const Rows& rows, const visits& which) : by(by), rows(rows), which(which) {}
 
     tally learn(std::span<const std::int64_t> order) override {
         which.order = order;
-        return through.learn(rows, which);
+        return by.learn(rows, which);
     }
 
   private:
-    learner<T, Rule> through;
+    Learner by;
     const Rows& rows;
     visits which;
 };
@@ -153,8 +152,8 @@ template <class T, class Rows>
 std::unique_ptr<kept_learner<T>> keep(state<T>& at, const Rows& rows, const visits& which) {
     check_learning(at, rows, which, at.classes);
     std::unique_ptr<kept_learner<T>> made;
-    rules::with_rule<T>(at.how, [&]<class Rule>(const Rule& rule) {
-        made = std::make_unique<kept_learner_by<T, Rule, Rows>>(at, rule, rows, which);
+    with_learner(at, which, [&]<class Learner>(const Learner& by) {
+        made = std::make_unique<kept_learner_by<T, Rows, Learner>>(by, rows, which);
         return true;
     });
     return made;

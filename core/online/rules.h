@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -171,16 +172,61 @@ struct softmax {
 template <class T>
 using all_of = std::tuple<perceptron<T>, mira<T>, logistic<T>, hinge<T>>;
 
+[[noreturn]] inline void no_such_rule() {
+    throw std::invalid_argument("there is no such rule");
+}
+
 // Calls `use` with the rule of the settings' name.
 template <class T, class Use>
 auto with_rule(const settings& how, Use use) {
     return [&]<class... Rule>(std::type_identity<std::tuple<Rule...>>) {
         std::optional<decltype(use(std::get<0>(std::declval<all_of<T>>())))> result;
         const bool found = ((how.rule == Rule::name && (result = use(Rule(how)), true)) || ...);
-        if (!found) throw std::invalid_argument("there is no such rule");
+        if (!found) no_such_rule();
         return *result;
     }(std::type_identity<all_of<T>>());
 }
+
+// The rule of the settings' name, which is chosen anew for each example. A loop with it does the work of one loop for
+// each rule, which would take several times as long to compile. It is for visits that cost much more than the choice.
+template <class Rules>
+class any_in;
+template <class... Rule>
+class any_in<std::tuple<Rule...>> {
+  public:
+    using scalar = typename std::tuple_element_t<0, std::tuple<Rule...>>::scalar;
+    moves target = moves::pair;
+    bool repeats = false;
+
+    explicit any_in(const settings& how) : rules(Rule(how)...) {
+        const bool found =
+            ((how.rule == Rule::name ? (target = Rule::target, repeats = Rule::repeats, true) : (++chosen, false)) ||
+             ...);
+        if (!found) no_such_rule();
+    }
+
+    MARKONE_INLINE scalar loss(scalar margin) const {
+        return of_chosen([&](const auto& rule) { return rule.loss(margin); });
+    }
+    template <class Answer, class Moved>
+    MARKONE_INLINE scalar pull(scalar margin, const Answer& wrong, scalar importance, const Moved& moved) const {
+        return of_chosen([&](const auto& rule) { return rule.pull(margin, wrong, importance, moved); });
+    }
+
+  private:
+    template <class Get>
+    MARKONE_INLINE scalar of_chosen(Get get) const {
+        scalar result{};
+        std::size_t place = 0;
+        (void)((place++ == chosen && (result = get(std::get<Rule>(rules)), true)) || ...);
+        return result;
+    }
+
+    std::tuple<Rule...> rules;
+    std::size_t chosen = 0;
+};
+template <class T>
+using any_rule = any_in<all_of<T>>;
 
 }  // namespace rules
 }  // namespace markone

@@ -33,8 +33,8 @@ struct visit {
 
 // Calls go(importance, left) for each visit that a row of some importance gets, until go returns false.
 template <class Rule, class Go>
-MARKONE_INLINE void each_visit(double importance, Go go) {
-    const double whole = Rule::repeats ? 1 : importance;
+MARKONE_INLINE void each_visit(const Rule& rule, double importance, Go go) {
+    const double whole = rule.repeats ? 1 : importance;
     for (double left = importance; left > 0; left -= whole)
         if (!go(std::min(whole, left), left)) return;
 }
@@ -111,7 +111,7 @@ MARKONE_INLINE bool step_multiclass(const Rule& rule, Run& run, const visit& now
     const number right = s[now.y], margin = right - rival.score;
     const typename Run::answer wrong = is_mistake(run, ties, margin, rival.k < Run::place_of(now.y));
     run.note(wrong, margin);
-    if constexpr (Rule::target == rules::moves::pair) {
+    if (rule.target == rules::moves::pair) {
         number pull = pull_of<2>(rule, run, now, margin, wrong);
         if (!run.keep(pull)) return false;
         run.move_pair(now.y, rival.k, static_cast<T>(now.rate) * pull);
