@@ -132,6 +132,28 @@ struct chosen_pairs {
     std::span<const std::uint32_t> features, classes;
 };
 
+// Where the pairs of a feature begin. Few features are chosen: a bit for each feature stays in the caches, and places
+// of other features are never touched, so they cost nothing.
+class places_of_pairs {
+  public:
+    places_of_pairs(std::span<const std::uint32_t> features, std::size_t width)
+        : is_chosen(width), places(std::make_unique_for_overwrite<std::size_t[]>(width)) {
+        if (!std::ranges::is_sorted(features)) throw std::invalid_argument("the chosen features are not in order");
+        if (!features.empty() && features.back() >= width) throw std::out_of_range("no such feature");
+        for (std::size_t pair = features.size(); pair-- > 0;) {
+            is_chosen[features[pair]] = true;
+            places[features[pair]] = pair;
+        }
+    }
+
+    bool has(std::size_t feature) const { return is_chosen[feature]; }
+    std::size_t first(std::size_t feature) const { return places[feature]; }
+
+  private:
+    std::vector<bool> is_chosen;
+    std::unique_ptr<std::size_t[]> places;
+};
+
 // The number of rows in which the feature of each pair is not 0: rows of its class, and all labelled rows.
 template <class T>
 void count_rows_with(const sparse_rows<T>& rows, std::span<const std::int32_t> labels, const chosen_pairs& chosen,
@@ -140,22 +162,15 @@ void count_rows_with(const sparse_rows<T>& rows, std::span<const std::int32_t> l
     if (labels.size() != rows.size()) throw std::invalid_argument("labels and rows differ in number");
     if (chosen.classes.size() != pairs || inside.size() != pairs || total.size() != pairs)
         throw std::invalid_argument("the arrays of the chosen features do not match");
-    if (!std::ranges::is_sorted(chosen.features)) throw std::invalid_argument("the chosen features are not in order");
-    // Few features are chosen. A bit for each feature stays in the caches.
-    std::vector<bool> is_chosen(rows.width());
-    for (const std::uint32_t feature : chosen.features) {
-        if (feature >= rows.width()) throw std::out_of_range("no such feature");
-        is_chosen[feature] = true;
-    }
+    const places_of_pairs places(chosen.features, rows.width());
     for (std::size_t row = 0; row < rows.size(); ++row) {
         if (labels[row] < 0) continue;
         const auto label = static_cast<std::uint32_t>(labels[row]);
         const sparse_row<T> x = rows[row];
         for (std::size_t i = 0; i < x.size(); ++i) {
-            if (!is_chosen[x.feature(i)] || x.value(i) == 0) continue;
-            const auto first = std::ranges::lower_bound(chosen.features, x.feature(i));
-            for (auto pair = static_cast<std::size_t>(first - chosen.features.begin());
-                 pair < pairs && chosen.features[pair] == x.feature(i); ++pair) {
+            if (!places.has(x.feature(i)) || x.value(i) == 0) continue;
+            for (std::size_t pair = places.first(x.feature(i)); pair < pairs && chosen.features[pair] == x.feature(i);
+                 ++pair) {
                 total[pair] += 1;
                 inside[pair] += chosen.classes[pair] == label;
             }

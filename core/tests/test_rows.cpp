@@ -1,6 +1,7 @@
 // Rows as they are made, and rows of weights that are found by keys.
 #include <cstdint>
 #include <map>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -60,6 +61,38 @@ TEST(features_without_a_new_number_are_left_out) {
         CHECK(rows.stored == 2 && rows.indices[0] == 5 && rows.indices[1] == 7);
         CHECK(rows.values[0] == 1 && rows.values[1] == 1);
     }
+}
+
+TEST(rows_with_chosen_features_are_counted_by_class) {
+    random_bits random(3);
+    const std::size_t width = 200, count = 50;
+    growing_rows made;
+    std::vector<std::int32_t> labels;
+    for (std::size_t row = 0; row < count; ++row) {
+        for (std::uint32_t feature = 0; feature < width; ++feature)
+            if (random.below(4) == 0) made.add(feature, static_cast<float>(random.below(2)));
+        made.end_row();
+        labels.push_back(static_cast<std::int32_t>(random.below(4)) - 1);
+    }
+    const sparse_rows<float> rows{made.indptr, made.indices, made.values, width};
+    const std::vector<std::uint32_t> features{0, 63, 63, 63, 64, 130, 199, 199}, classes{1, 0, 1, 2, 1, 0, 0, 2};
+    std::vector<std::int64_t> inside(features.size()), total(features.size()), of_class(features.size()), all(of_class);
+    count_rows_with(rows, labels, {features, classes}, inside, total);
+    for (std::size_t pair = 0; pair < features.size(); ++pair)
+        for (std::size_t row = 0; row < count; ++row)
+            for (std::size_t i = 0; i < rows[row].size(); ++i)
+                if (labels[row] >= 0 && rows[row].feature(i) == features[pair] && rows[row].value(i) != 0) {
+                    ++all[pair];
+                    of_class[pair] += labels[row] == static_cast<std::int32_t>(classes[pair]);
+                }
+    CHECK(inside == of_class && total == all);
+    const auto count_two = [&](std::uint32_t first, std::uint32_t second) {
+        const std::vector<std::uint32_t> wrong{first, second};
+        const std::span<std::int64_t> two(inside.data(), 2);
+        count_rows_with(rows, labels, {wrong, {classes.data(), 2}}, two, two);
+    };
+    CHECK(tests::throws<std::invalid_argument>([&] { count_two(1, 0); }));
+    CHECK(tests::throws<std::out_of_range>([&] { count_two(0, 200); }));
 }
 
 TEST(pages_stay_where_they_are) {

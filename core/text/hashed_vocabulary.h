@@ -197,7 +197,7 @@ class hashed_vocabulary {
         std::size_t first = 0;
         for (const std::uint32_t size : batch.lengths) {
             check_room(rows, how, size);
-            make_room(how.longest * size);
+            start_row(how.longest * size);
             const auto words = std::span(batch.hashes).subspan(first, size);
             hashes.assign(words.begin(), words.end());
             row_indices.resize(std::max(row_indices.size(), how.longest * size + 1));
@@ -218,7 +218,6 @@ class hashed_vocabulary {
             rows.indices.insert(rows.indices.end(), row_indices.data(), row_indices.data() + stored);
             rows.values.insert(rows.values.end(), row_values.data(), row_values.data() + stored);
             rows.end_row();
-            written += stored;
             first += size;
         }
         return rows;
@@ -321,7 +320,7 @@ class hashed_vocabulary {
     // What collecting needs of a place is together, so that an n-gram needs one read from a random address.
     struct slot {
         place_owner owner;
-        std::uint32_t note = 0;  // its last place among all values that were written
+        std::uint32_t note = 0;  // its last place among all values, by which it is found in its row
         std::uint32_t rows = 0;  // how many have it
     };
 
@@ -353,19 +352,23 @@ class hashed_vocabulary {
                 }
             });
         strangers_met += !at.owner.meet(ngram_hashing::tag(hash));
-        const bool again = at.note >= written;
-        const std::size_t place = again ? at.note - written : stored;
+        const bool again = at.note >= row_start;
+        const std::size_t place = again ? at.note - row_start : stored;
         row_indices[place] = number;
         row_values[place] = again ? row_values[place] + 1 : 1;
-        at.note = static_cast<std::uint32_t>(written + place);
+        at.note = static_cast<std::uint32_t>(row_start + place);
         at.rows += !again;
         return stored + !again;
     }
-    // Notes are places among all values that were ever written. When the numbers are used up, they start again.
-    void make_room(std::size_t more) {
-        if (written + more < limit) return;
-        for (slot& one : places) one.note = 0;
-        written = 1;
+    // Notes are places among all values that could ever be written, so those of earlier rows, also of one that was not
+    // finished, are smaller. When the numbers are used up, they start again.
+    void start_row(std::size_t values) {
+        if (next_row + values >= limit) {
+            for (slot& one : places) one.note = 0;
+            next_row = 1;
+        }
+        row_start = next_row;
+        next_row += values;
     }
     template <class Write>
     void take(std::uint32_t number, std::uint64_t hash, Write write) {
@@ -380,8 +383,8 @@ class hashed_vocabulary {
     std::vector<std::uint32_t> place_of_name;
     std::uint64_t ngrams_met = 0, strangers_met = 0;
     std::size_t limit;
-    std::size_t written = 1;                 // values, while n-grams are collected
-    std::vector<std::uint32_t> row_indices;  // of the row that is being made
+    std::size_t row_start = 1, next_row = 1;  // where the notes of a row start, while n-grams are collected
+    std::vector<std::uint32_t> row_indices;   // of the row that is being made
     std::vector<float> row_values;
 };
 
