@@ -197,7 +197,6 @@ class PartedDual:
     """
 
     hopeless = False
-    last = None
 
     def __init__(self, parts: Sequence[Any], engine: Callable[[], Engine], problem: Problem, C: float) -> None:
         """`parts` are partitions, or handles of them."""
