@@ -241,7 +241,7 @@ def test_a_worker_must_have_the_same_versions(engine, monkeypatch):
 # ---- training
 
 
-@pytest.mark.parametrize("rule", ["mira", "perceptron", "naive-bayes"])
+@pytest.mark.parametrize("rule", ["mira", "perceptron", "naive-bayes", "svm"])
 def test_a_cluster_learns_the_same_bytes_as_threads(cluster, folder, rule):
     settings = {"rule": rule, "partitions": 5} | ({} if rule == "naive-bayes" else {"epochs": 3})
     expected = markone.train(mails(folder), threads=1, **settings)
@@ -264,8 +264,9 @@ def test_rows_that_are_in_no_file_are_sent(cluster):
         assert markone.train(texts, cluster=client, **given).digest == expected.digest
 
 
-def test_a_worker_that_dies_between_passes_changes_nothing(cluster, folder):
-    settings = {"rule": "mira", "partitions": 4, "epochs": 4}
+@pytest.mark.parametrize("rule", ["mira", "svm"])
+def test_a_worker_that_dies_between_passes_changes_nothing(cluster, folder, rule):
+    settings = {"rule": rule, "partitions": 4, "epochs": 4}
     expected = markone.train(mails(folder), **settings)
     with DaskEngine.at(cluster.scheduler_address) as engine:
         killed = engine.places()[1]
@@ -279,8 +280,9 @@ def test_a_worker_that_dies_between_passes_changes_nothing(cluster, folder):
     assert found.digest == expected.digest
 
 
-def test_a_training_is_resumed_on_a_cluster(cluster, folder, tmp_path):
-    settings = {"rule": "mira", "partitions": 3, "epochs": 4}
+@pytest.mark.parametrize("rule", ["mira", "svm"])
+def test_a_training_is_resumed_on_a_cluster(cluster, folder, tmp_path, rule):
+    settings = {"rule": rule, "partitions": 3, "epochs": 4}
     expected = markone.train(mails(folder), **settings)
     kept = {"checkpoint": tmp_path / "kept", "cluster": cluster.scheduler_address}
 

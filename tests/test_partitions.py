@@ -381,8 +381,8 @@ def test_the_core_of_a_part_says_when_it_has_no_weights() -> None:
     learner.begin(BlockExamples(block, learner.settings))
     core = learner.solvers[0].core
     weights = np.zeros((51, 3))
-    with pytest.raises(ValueError, match="spread is less than 1"):
-        core.learn_part(weights, spread=0.5, seed=None)
+    with pytest.raises(ValueError, match="spread is not greater than 0"):
+        core.learn_part(weights, spread=0.0, seed=None)
     with pytest.raises(ValueError, match="fewer than two points"):
         core.measure_part(weights, weights, 1)
     tally, moves = core.learn_part(weights, spread=2.0, seed=None)

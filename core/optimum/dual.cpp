@@ -149,7 +149,7 @@ class common_dual : public dual {
         }
         if (partial) return;  // to look at all weights would take longer than the visits
         before = now;
-        if (spread == 1) weigh();  // the w of a part says nothing of all
+        if (!part) weigh();  // the w of a part says nothing of all
     }
     void wake_all() {
         pauses.assign(size(), awake);

@@ -87,6 +87,7 @@ class dual {
     double typical2 = 0;              // the mean squared length of the rows, each as often as its importance says
     sights before, now;               // in the last whole pass, and in this one so far
     double spread = 1;                // how far w goes for a step of the multipliers, in a pass over a part
+    bool part = false;                // whether it has made such a pass
     bool hopeless = false;            // a row of nothing but zeros was to have a margin, and a hard one
 
     std::size_t size() const { return numbers.size(); }
@@ -137,6 +138,7 @@ class dual {
     tally learn_part(std::span<const double> weights, double as_far, std::optional<std::uint64_t> seed) {
         w.assign(weights.begin(), weights.end());
         spread = as_far;
+        part = true;
         begin_pass(seed, 0);
         const tally sums = learn(left());
         for (std::size_t f = 0; f < w.size(); ++f) w[f] = (w[f] - weights[f]) / spread;

@@ -299,7 +299,7 @@ void bind_parts(nb::class_<shared_dual>& dual_class) {
         .def(
             "learn_part",
             [](shared_dual& self, const array<double, 2>& weights, double spread, std::optional<std::uint64_t> seed) {
-                if (!(spread >= 1)) throw std::invalid_argument("the spread is less than 1");
+                if (!(spread > 0)) throw std::invalid_argument("the spread is not greater than 0");
                 dual& of = *self.of;
                 const auto [sums, moves] = [&] {
                     nb::gil_scoped_release unlocked;

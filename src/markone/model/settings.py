@@ -199,7 +199,7 @@ class Settings:
     partitions: int = checked(1, whole(1, most=MOST_PARTITIONS))
     """The number of partitions of the rows, which learn at the same time. The model depends on this number, but not on
     the number of threads or workers. For rules that take a step at each example, the weights of all partitions are
-    mixed after each pass; `naive-bayes` has the same counts with any number."""
+    mixed after each pass; `naive-bayes` has the same counts with any number, and `svm` the same optimum."""
     mixing: Mixing | None = checked(None, one_of(None, *get_args(Mixing)))
     """The shares of partitions when their weights are mixed: all the same (`uniform`, the default), or by the number of
     mistakes in the pass (`mistakes`)."""

@@ -1,10 +1,10 @@
 """The SVM in partitions: each moves the multipliers of its own rows, and the moves of the weights are added (CoCoA).
 
 In a pass, all partitions start at the same weights. Each makes steps of coordinate ascent as if the others moved the
-weights as it does itself, `spread` times in all, so that the sum of the moves does not go too far (Ma et al. 2015: with
-a spread of the number of partitions, it never does). Most rows of different partitions have little in common, and then
-a smaller spread makes longer steps. Therefore, the spread of the next pass follows the moves of this one, and a line
-search shortens moves that go too far (Lee & Roth 2015): the dual never falls.
+weights as it does itself, `spread` times in all (Ma et al. 2015). With a spread of the number of partitions, the sum of
+the moves never goes too far, but if rows of different partitions have little in common, steps are then too short. So
+the dual says after each pass how much of the moves would have been best (Lee & Roth 2015): moves that go too far are
+shortened, so that the dual never falls, and the spread of the next pass follows.
 
 The duality gap is that of all rows: each partition computes the costs of its rows, and these are added.
 """
@@ -33,8 +33,8 @@ POINTS = 17
 """The number of points between no step and a step of 2, from the best weights towards those of the multipliers, at
 which the objective is measured."""
 LONGEST_STEP = 2.0
-ROOM = 1.2
-"""The spread is this many times what the last moves would have needed."""
+ROOM = 1.3
+"""The spread is this many times what would have made the last moves just as long as is best."""
 WORD = 64
 ROUNDING = 4 * np.finfo(np.float64).eps
 
@@ -85,8 +85,6 @@ class PartOfPass:
 
     moves: Array | None
     """How far the weights have moved."""
-    square: float
-    """The squared length of this."""
     state: State
     visited: Visited
 
@@ -141,7 +139,7 @@ def learn_part(
         core.set_part(state, C)
         tally, moves = core.learn_part(weights, spread=spread, seed=seed)
         visited = Visited(tally.visits, tally.mistakes, tally.updates, tally.loss, tally.importance)
-        return PartOfPass(moves, inner(moves, moves), core.get_part(), visited)
+        return PartOfPass(moves, core.get_part(), visited)
 
 
 def moves_of(result: PartOfPass) -> Array:
@@ -199,7 +197,6 @@ class PartedDual:
     """
 
     hopeless = False
-    last = None
 
     def __init__(self, parts: Sequence[Any], engine: Callable[[], Engine], problem: Problem, C: float) -> None:
         """`parts` are partitions, or handles of them."""
@@ -286,9 +283,9 @@ class PartedDual:
         steps = np.concatenate([one.state["alpha"] for one in each]) - self._alpha
         right, pushed, soft = self._right(self._alpha), self._right(steps), self._soft
         slope = _core.sum(pushed * (1 - soft * right)) - inner(self._w, moves)
-        square, apart = inner(moves, moves), sum_in_tree([one.square for one in each])
-        curvature = square + _core.sum(soft * pushed * pushed)
-        t = min(1.0, max(0.0, slope / curvature)) if curvature > 0 else 1.0
+        curvature = inner(moves, moves) + _core.sum(soft * pushed * pushed)
+        best = max(0.0, slope / curvature) if curvature > 0 else 1.0
+        t = min(1.0, best)
         for place, one in zip(self._slices, each, strict=True):
             self._put(place, one.state)
         self._sights = np.array([one.state["sights"] for one in each])
@@ -296,8 +293,9 @@ class PartedDual:
             self._alpha += (t - 1) * steps
         self._within_bounds()
         self._w = self._w + t * moves
-        if apart > 0:
-            self.spread = min(max(1.0, ROOM * square / apart), float(len(self._parts)))
+        if curvature > 0:
+            most = float(len(self._parts))
+            self.spread = min(max(1.0, ROOM * self.spread / best), most) if best > 0 else most
         self._weigh()
 
     def measure(self) -> None:
