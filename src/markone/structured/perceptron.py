@@ -127,8 +127,8 @@ class StructuredPerceptron(Brief):
         if partitions != 1:
             raise SettingsError(
                 "partitions",
-                "must be 1 for a StructuredPerceptron, whose functions are Python code, of which only one thread runs at "
-                "a time",
+                "must be 1 for a StructuredPerceptron, whose functions are Python code, of which only one thread runs "
+                "at a time",
                 value=partitions,
                 advice="leave it out",
             )
