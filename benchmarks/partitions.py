@@ -32,6 +32,8 @@ from markone.learning.passes import teach
 from markone.model.history import History
 from markone.model.rules import Rule
 from markone.model.settings import Settings
+from markone.structured.parser import Parser
+from markone.structured.parser_settings import Mode
 from markone.structured.tagger import Tagger
 
 TABLE = Path(__file__).parent / "PARTITIONS.md"
@@ -43,6 +45,7 @@ SETS: dict[str, tuple[str, dict[str, Any]]] = {
     "a9a": ("a9a/a9a{}.gz", {"format": "libsvm"}),
 }
 TREEBANK, OF_TREEBANK = "EWT", "ewt/en_ewt-ud-{}.conllu.gz"
+MODES: tuple[Mode, ...] = ("fast", "accurate")
 ROUNDS = 5
 Training = Callable[[int], History]
 """A training with a number of partitions."""
@@ -96,12 +99,22 @@ def tagger_of(count: int) -> Tagger:
     return Tagger.train(REAL_DATA / OF_TREEBANK.format("train"), partitions=count, threads=2, progress=False)
 
 
+def parser_of(mode: Mode, count: int) -> Parser:
+    train = REAL_DATA / OF_TREEBANK.format("train")
+    return Parser.train(train, mode=mode, partitions=count, threads=2, progress=False)
+
+
 def accuracy(train: Block, test: Block, rule: Rule, count: int) -> float:
     return float(trained(train, rule, count)[0].right(test).mean())
 
 
 def accuracy_of_tagger(count: int) -> float:
     return tagger_of(count).evaluate(REAL_DATA / OF_TREEBANK.format("test")).accuracy
+
+
+def accuracy_of_parser(mode: Mode, count: int) -> float:
+    """Return the share of words with the right head and label."""
+    return parser_of(mode, count).evaluate(REAL_DATA / OF_TREEBANK.format("test")).las
 
 
 def accuracy_table(names: Sequence[str]) -> list[str]:
@@ -117,6 +130,8 @@ def accuracy_table(names: Sequence[str]) -> list[str]:
     for name in names:
         if name == TREEBANK:
             add(f"{name}, tagger", accuracy_of_tagger)
+            for mode in MODES:
+                add(f"{name}, parser, {mode}", partial(accuracy_of_parser, mode))
             continue
         train, test = blocks_of(name)
         for rule in RULES:
@@ -146,7 +161,10 @@ def pass_table(names: Sequence[str]) -> list[str]:
     ]
     for name in names:
         if name == TREEBANK:
-            works: list[tuple[str, Training]] = [("tagger", history_of_tagger)]
+            works: list[tuple[str, Training]] = [
+                ("tagger", history_of_tagger),
+                *((f"parser, {mode}", partial(history_of_parser, mode)) for mode in MODES),
+            ]
         else:
             train, _ = blocks_of(name)
             works = [(rule, partial(history_of, train, rule)) for rule in RULES]
@@ -202,6 +220,10 @@ def measured(work: Training, count: int) -> tuple[float, float]:
 
 def history_of(train: Block, rule: Rule, count: int) -> History:
     return trained(train, rule, count)[1]
+
+
+def history_of_parser(mode: Mode, count: int) -> History:
+    return parser_of(mode, count).history
 
 
 def typical(history: History) -> float:

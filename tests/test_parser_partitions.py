@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +98,8 @@ def test_arcs_are_mixed_to_the_mean_of_the_partitions() -> None:
         mixed = arcs_in(learner)
         for key, (weight, _) in mixed.items():
             assert weight == pytest.approx(np.mean([now.get(key, (0, 0))[0] for _, now in alone]), abs=1e-6)
-            total[key] = total.get(key, 0) + sum(now.get(key, (0, 0))[1] - was.get(key, (0, 0))[1] for was, now in alone)
+            more = (now.get(key, (0, 0))[1] - was.get(key, (0, 0))[1] for was, now in alone)
+            total[key] = total.get(key, 0) + sum(more)
         assert {key: met for key, (_, met) in mixed.items()} == pytest.approx(total, abs=1e-4)
     assert len(total) > 100
 
@@ -109,7 +108,8 @@ def arcs_in(learner: _core.TreeLearner) -> dict[int, tuple[float, float]]:
     """The weights of arcs, and the sums of all weights that were met."""
     state = learner.get_state()
     met = state["arc_weights"].astype(float) * state["steps"] - state["arc_sums"]
-    return dict(zip(state["arc_keys"].tolist(), zip(state["arc_weights"].tolist(), met.tolist(), strict=True), strict=True))
+    pairs = zip(state["arc_weights"].tolist(), met.tolist(), strict=True)
+    return dict(zip(state["arc_keys"].tolist(), pairs, strict=True))
 
 
 def test_changes_of_other_weights_are_refused() -> None:
@@ -176,6 +176,3 @@ def test_impossible_numbers_are_refused() -> None:
         trained(partitions=42)
     with pytest.raises(markone.SettingsError, match="partitions must be a whole number"):
         trained(partitions=0)
-
-
-DATA = Path(__file__).parents[1] / os.environ.get("MARKONE_DATA", "../shared/data")

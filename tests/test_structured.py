@@ -601,3 +601,9 @@ def test_features_may_be_names_or_values() -> None:
     )
     by_values = StructuredPerceptron(lambda x, y: {c: 2 * y.count(c) for c in y}, answers=lambda x: ["a", "b", "bb"])
     assert by_names.weights == by_values.train([(1, "b"), (2, "b")]).weights != {}
+
+
+def test_partitions_are_refused() -> None:
+    with pytest.raises(markone.SettingsError, match="partitions must be 1 for a StructuredPerceptron") as caught:
+        StructuredPerceptron(lambda x, y: [y], answers=lambda x: ["a", "b"], partitions=2)
+    assert "only one thread" in str(caught.value)

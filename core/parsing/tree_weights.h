@@ -478,7 +478,9 @@ class learned_labels {
                 scores[one >> 16] += lower_half(one);
     }
     void change(std::uint64_t key, std::uint16_t label, std::int32_t amount, std::int64_t steps_before) {
-        move(entry_of(key, label), {amount}, steps_before);
+        slot& one = slot_of(key);
+        one.marked = true;
+        move(entry_in(one, label), {amount}, steps_before);
     }
     void move(std::size_t at, std::array<std::int32_t, 1> amount, std::int64_t steps_before) {
         const std::int32_t before = lower_half(weights[at]);
@@ -504,7 +506,7 @@ class learned_labels {
     changes take(const learned_labels& base, std::int64_t steps) {
         changes found;
         for (const slot& one : slots) {
-            if (one.is_free()) continue;
+            if (!one.marked) continue;
             const slot* const there = base.slots.empty() ? nullptr : &base.slots.find(one.key);
             for (std::size_t at = one.begin; at < one.begin + one.count; ++at) {
                 const auto label = static_cast<std::uint16_t>(weights[at] >> 16);
@@ -562,16 +564,21 @@ class learned_labels {
     struct slot {
         std::uint64_t key = 0;
         std::uint32_t begin = 0;
-        std::uint16_t count = 0, room = 0;
+        std::uint16_t count = 0, room : 15 = 0;
+        std::uint16_t marked : 1 = false;
         bool is_free() const { return key == 0; }
     };
 
-    std::size_t entry_of(std::uint64_t key, std::uint16_t label) {
+    slot& slot_of(std::uint64_t key) {
         slot& one = slots.find_or_claim(key, rows);
         if (one.is_free()) {
             one.key = key;
             ++rows;
         }
+        return one;
+    }
+    std::size_t entry_of(std::uint64_t key, std::uint16_t label) { return entry_in(slot_of(key), label); }
+    std::size_t entry_in(slot& one, std::uint16_t label) {
         if (const std::size_t at = find(one, label); at != nowhere) return at;
         if (one.count == one.room) make_room(one);
         const std::size_t made = one.begin + one.count++;
@@ -602,7 +609,7 @@ class learned_labels {
         std::copy_n(u.begin() + one.begin, one.count, u.begin() + begin);
         if (one.room != 0) empty_of(one.room).push_back(one.begin);
         one.begin = begin;
-        one.room = room;
+        one.room = room & 0x7fff;
     }
     std::vector<std::uint32_t>& empty_of(std::uint16_t room) {
         if (empty.size() <= room) empty.resize(room + std::size_t{1});

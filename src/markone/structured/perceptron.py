@@ -85,6 +85,9 @@ class StructuredPerceptron(Brief):
         completely right answers.
     patience
         Stop after this number of passes without improvement of the held-out accuracy, and use the best weights.
+    partitions
+        Must be 1. Taggers and parsers learn in partitions, but the functions given here are Python code, of which only
+        one thread runs at a time.
 
     Examples
     --------
@@ -119,7 +122,16 @@ class StructuredPerceptron(Brief):
         seed: int = 0,
         holdout: float = 0.0,
         patience: int | None = None,
+        partitions: int = 1,
     ) -> None:
+        if partitions != 1:
+            raise SettingsError(
+                "partitions",
+                "must be 1 for a StructuredPerceptron, whose functions are Python code, of which only one thread runs "
+                "at a time",
+                value=partitions,
+                advice="leave it out",
+            )
         if rule not in RULES:
             known = " or ".join(map(repr, RULES))
             raise SettingsError("rule", f"must be {known} for structured prediction, not {rule!r}")

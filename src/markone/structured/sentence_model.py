@@ -115,7 +115,7 @@ the same file as before."""
 
 
 def facts_of(kind: str, settings: Any, history: History, **named: Any) -> dict[str, Any]:
-    stored = {name: value for name, value in asdict(settings).items() if LATER_SETTINGS.get(name) != value}
+    stored = dict(one for one in asdict(settings).items() if one not in LATER_SETTINGS.items())
     return {"kind": kind, "settings": stored, **named, "history": history_in_json(history)}
 
 

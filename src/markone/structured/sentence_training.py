@@ -139,7 +139,7 @@ def arrays_of(sentences: Sentences, columns: Sequence[str]) -> Iterator[NDArray[
 
 
 def seed_of(*numbers: int) -> int:
-    """A seed that depends only on these numbers, such as a position in a pass, so that training can be resumed there."""
+    """A seed that depends only on these numbers, such as the position in a pass where training may be resumed."""
     return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0])
 
 
