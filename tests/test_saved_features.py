@@ -16,6 +16,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import markone
 from markone import DataError, Features, SettingsError, _core
 from markone.data.blocks import Sparse
 from markone.data.source import Batch, Column, GivenRows
@@ -375,6 +376,16 @@ def test_what_stays_after_pruning_has_the_same_values(
     assert pruned.width == again.sum() and same(
         load(from_file(pruned.save())).transform(first), pruned.transform(first)
     )
+
+
+def test_all_features_of_several_parts_can_be_pruned() -> None:
+    """A model that has learned nothing has rows without features."""
+    texts = {"title": ["a b", "c"], "text": ["d e", "f g"]}
+    source = markone.read(texts, kinds=dict.fromkeys(texts, "text"))
+    features = markone.FeatureMap(markone.Features(text={"weight": "none"}, unit=False), source.columns)
+    features.fit(source)
+    assert features.width > 0 and not features.prune(np.zeros(features.width, bool)).any()
+    assert [features.transform(batch).shape for batch in source.batches()] == [(2, 0)]
 
 
 def test_the_compact_form_of_a_large_table_is_small() -> None:

@@ -363,7 +363,7 @@ class FeatureMap(Brief, Part):
         return self._starts
 
     def _joined(self, matrices: list[Matrix]) -> Matrix:
-        matrices = [matrix for matrix in matrices if matrix.shape[1]] if len(matrices) > 1 else matrices
+        matrices = [matrix for matrix in matrices if matrix.shape[1]] or matrices[:1]
         matrix = matrices[0] if len(matrices) == 1 else beside(matrices)
         if not self.unit:
             return matrix
