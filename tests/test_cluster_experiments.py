@@ -197,6 +197,16 @@ def test_tuning_chooses_the_same_on_a_cluster(address, folder, given):
     assert found.settings == expected.settings and len(found.trials) > 3
 
 
+def test_several_labels_are_compared_and_tuned_on_a_cluster(address, articles):
+    def read():
+        return markone.read(f"{articles}/*.csv", target="topics", kinds={"topics": "set", "label": "ignore"})
+
+    expected, found = (markone.compare(read(), rules=["mira", "svm"], folds=2, cluster=one) for one in (None, address))
+    assert "micro F1" in str(found) and without_seconds(found.as_dict()) == without_seconds(expected.as_dict())
+    expected, found = (markone.tune(read(), rule="svm", features={}, cluster=one) for one in (None, address))
+    assert without_seconds(found.as_dict()) == without_seconds(expected.as_dict())
+
+
 # ---- the command line
 
 
