@@ -55,6 +55,8 @@ def opened(tables, **more):
 class InProcess(Threads):
     """Threads that stand for workers, so that a test can see what they do."""
 
+    in_process = False
+
     def status(self):
         return ""
 

@@ -113,7 +113,7 @@ def probabilities_of(model: Model) -> dict[str, Any] | None:
     if model.predicts_numbers or not model.has_probabilities:
         return None
     if model.calibrator is None:
-        return {"slopes": [1.0], "knots": [], "heights": [], "offsets": []}
+        return {"slopes": [1.0], "knots": [], "heights": [], "offsets": [], "lead": 0.0}
     knots = model.calibrator.knots
     heights = model.calibrator.log_odds(np.array(knots)).tolist() if knots else []
     return {
@@ -121,6 +121,7 @@ def probabilities_of(model: Model) -> dict[str, Any] | None:
         "knots": [*knots],
         "heights": heights,
         "offsets": [*model.calibrator.offsets],
+        "lead": model.calibrator.lead,
     }
 
 

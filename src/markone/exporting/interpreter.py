@@ -14,7 +14,6 @@ import numpy as np
 from markone.data.dates import MONTHS, WEEKDAYS
 from markone.errors import DataError
 from markone.exporting.tokens import Characters, Tokenizer, hash_of_ngram, splitter
-from markone.model.calibrator import A_LITTLE
 
 Row = Mapping[str, Any]
 Value = tuple[Any, list[float], float]
@@ -110,7 +109,7 @@ def odds_by_class(scores: list[float], how: Mapping[str, Any]) -> list[float]:
     """Return the log-odds of classes with slopes of their own. That of the best score is the largest."""
     odds = [score * slope + offset for score, slope, offset in zip(scores, how["slopes"], how["offsets"], strict=True)]
     return [
-        max(odds) if score == max(scores) else min(one, max(odds) - A_LITTLE)
+        max(odds) if score == max(scores) else min(one, max(odds) - how["lead"])
         for score, one in zip(scores, odds, strict=True)
     ]
 

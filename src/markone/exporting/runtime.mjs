@@ -455,16 +455,13 @@ function predict(row) {
     return best === null ? null : classes[best];
 }
 
-/** The log-odds by which the predicted class is at least more probable than others. */
-const A_LITTLE = 1e-6;
-
 function sharesOf(sums) {
     const how = MODEL.probabilities;
     if (how === null) return null;
     const best = Math.max(...sums), raised = sums.map((score, k) => score * how.slopes[k] + how.offsets[k]);
     const most = Math.max(...raised);
     const odds = ofEachClass(sums.map((score, k) => {
-        if (how.offsets.length > 0) return score === best ? most : Math.min(raised[k], most - A_LITTLE);
+        if (how.offsets.length > 0) return score === best ? most : Math.min(raised[k], most - how.lead);
         if (how.knots.length === 0) return score * how.slopes[0];
         const at = how.knots.filter((knot) => knot < score).length, nearest = Math.max(at - 1, 0);
         return how.heights[nearest] + how.slopes[at] * (score - how.knots[nearest]);

@@ -21,7 +21,6 @@ from markone.exporting.options import Options, Ran
 from markone.exporting.parts import ExportError, cell_of, first_name, places_on
 from markone.exporting.samples import Row
 from markone.exporting.texts import in_json
-from markone.model.calibrator import A_LITTLE
 
 PREFIX = "model"
 FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1")
@@ -427,7 +426,8 @@ def probable_by_class(how: Mapping[str, Any]) -> Iterator[str]:
     yield "    best = scores[0];\n    top = shares[0];\n    for (k = 1; k < @_classes; ++k) {"
     yield "        if (scores[k] > best) best = scores[k];\n        if (shares[k] > top) top = shares[k];\n    }"
     yield "    for (k = 0; k < @_classes; ++k) {\n        if (scores[k] == best) shares[k] = top;"
-    yield f"        else if (shares[k] > top - {digits(A_LITTLE)}) shares[k] = top - {digits(A_LITTLE)};\n    }}"
+    lead = digits(how["lead"])
+    yield f"        else if (shares[k] > top - {lead}) shares[k] = top - {lead};\n    }}"
     yield SHARES
 
 

@@ -17,7 +17,6 @@ from markone.exporting.options import Options, Ran
 from markone.exporting.parts import ExportError, cell_of, columns_of, first_name, places_on
 from markone.exporting.samples import Row
 from markone.exporting.texts import in_json
-from markone.model.calibrator import A_LITTLE
 
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
 """Old enough for every runtime of the last years."""
@@ -280,7 +279,7 @@ def probable(document: Document, graph: Graph, scores: str) -> None:
         raised = graph.add("Mul", scores, graph.constant([how["slopes"]]))
         raised = graph.add("Add", raised, graph.constant([how["offsets"]]))
         best, top = (graph.add("ReduceMax", each, axes=[1], keepdims=1) for each in (scores, raised))
-        below = graph.add("Min", raised, graph.add("Sub", top, graph.constant([[A_LITTLE]])))
+        below = graph.add("Min", raised, graph.add("Sub", top, graph.constant([[how["lead"]]])))
         odds = graph.add("Where", graph.add("Less", scores, best), below, top)
     elif how["knots"]:
         below = graph.add("Less", graph.constant([how["knots"]]), scores)

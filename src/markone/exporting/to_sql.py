@@ -22,7 +22,6 @@ from markone.exporting.samples import Row
 from markone.exporting.sql_tokens import folded, letters_only, pattern_of, signs_only
 from markone.exporting.texts import in_json
 from markone.exporting.tokens import SELECTORS
-from markone.model.calibrator import A_LITTLE
 
 TABLE = "data"
 ROW = "markone_row"
@@ -496,11 +495,12 @@ def by_class(scores: list[str], how: Any, sql: Sql) -> list[str]:
         f"({score} * {digits(slope)} + {digits(offset)})"
         for score, slope, offset in zip(scores, how["slopes"], how["offsets"], strict=True)
     ]
+    below = digits(-how["lead"])
     best, top = (f"{sql.greatest}({', '.join(each)})" for each in (scores, odds))
     return shares(
         [
             f"CASE WHEN {score} = {best} THEN 0.0 WHEN {one} - {top} < -{STEEPEST} THEN -{STEEPEST}.0 "
-            f"WHEN {one} - {top} > {digits(-A_LITTLE)} THEN {digits(-A_LITTLE)} ELSE {one} - {top} END"
+            f"WHEN {one} - {top} > {below} THEN {below} ELSE {one} - {top} END"
             for score, one in zip(scores, odds, strict=True)
         ]
     )

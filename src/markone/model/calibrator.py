@@ -48,8 +48,8 @@ STIFFNESS = 1.0
 """The strength of the penalties for slopes and offsets of classes that differ from those of all classes."""
 BEYOND = 2.0
 """The number of standard errors by which slopes of classes must lower the log-loss."""
-A_LITTLE = 1e-6
-"""The log-odds by which the predicted class is at least more probable than others."""
+LEAD = 1e-6
+"""How much larger the log-odds of the class with the best score are at least than those of others."""
 LEAST_LOG = math.log(sys.float_info.min)
 ROUNDS, ENOUGH = 100, 1e-10
 Floats = NDArray[np.float64]
@@ -67,6 +67,11 @@ class Calibrator(Brief):
     """The number of rows from which it was learned."""
     offsets: tuple[float, ...] = ()
     """What is added to the scores of each class; empty if there is one slope for all classes."""
+
+    @property
+    def lead(self) -> float:
+        """How much larger the log-odds of the class with the best score are at least than those of others."""
+        return LEAD if self.offsets else 0.0
 
     def in_brief(self) -> str:
         return f"{len(self.slopes)} slopes, from {self.rows:,} rows"
@@ -153,7 +158,7 @@ def best_first(odds: Floats, scores: NDArray[Any]) -> Floats:
     others stay a little below."""
     top = odds.max(axis=1, keepdims=True)
     best = scores == scores.max(axis=1, keepdims=True)
-    found: Floats = np.where(best, top, np.minimum(odds, top - A_LITTLE))
+    found: Floats = np.where(best, top, np.minimum(odds, top - LEAD))
     return found
 
 
