@@ -137,6 +137,19 @@ def test_tables_that_are_mixed_in_place_have_the_bytes_of_lists_of_changes(
     assert states[0] == states[1]
 
 
+def test_both_ways_of_mixing_go_on_from_a_model_with_more_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums may be -0 there, which adding 0 would change."""
+    chance = np.random.default_rng(3)
+    texts = [" ".join(f"w{word}" for word in chance.integers(0, 30, 6)) for _ in range(120)]
+    labels = [f"c{int(text[1:3].strip()) % (2 + (number > 40))}" for number, text in enumerate(texts)]
+    first = markone.train(texts[:40], target=labels[:40], epochs=2)
+    digests = set()
+    for in_place in (True, False):
+        monkeypatch.setattr(mixing.Weights, "have_room", lambda *_, way=in_place: way)
+        digests.add(markone.train(texts, target=labels, from_model=first, partitions=2, epochs=2).digest)
+    assert len(digests) == 1
+
+
 def test_partitions_have_their_own_learners_if_there_is_room() -> None:
     small, large = (
         mixing.Weights(Linear(Settings(rule="mira"), features=features, classes=2, dtype=np.float32))

@@ -270,9 +270,11 @@ class mixing {
         base.time += when.time;
     }
 
-    // Where a weight is after a move. One that does not move keeps its sign, even if it is 0.
-    static T gone(T before, double moved) {
-        return moved == 0 ? before : static_cast<T>(static_cast<double>(before) + moved);
+    // A number after a move. One that does not move keeps its sign, even if it is 0: some ways of mixing visit it, and
+    // others do not.
+    template <class Number>
+    static Number gone(Number before, double moved) {
+        return moved == 0 ? before : static_cast<Number>(static_cast<double>(before) + moved);
     }
 
     // The tables of all partitions in a range of neighbours, which are mixed at once.
@@ -307,7 +309,7 @@ class mixing {
                 add_up(sums, size);
                 double* const u = base.u.data() + first;
                 for (std::size_t i = 0; i < size; ++i)
-                    u[i] += clock * (static_cast<double>(after[i]) - static_cast<double>(v[i])) - sums[i];
+                    u[i] = gone(u[i], clock * (static_cast<double>(after[i]) - static_cast<double>(v[i])) - sums[i]);
             }
             put(&layers::v, first, after, size);
             if (!adaptive) return;
@@ -427,7 +429,8 @@ class mixing {
             const double before = base.v[at];
             base.v[at] = gone(base.v[at], a.moved(i, in_a) + b.moved(j, in_b));
             if (averaging)
-                base.u[at] += clock * (static_cast<double>(base.v[at]) - before) - (a.sum(i, in_a) + b.sum(j, in_b));
+                base.u[at] = gone(
+                    base.u[at], clock * (static_cast<double>(base.v[at]) - before) - (a.sum(i, in_a) + b.sum(j, in_b)));
             if (adaptive) base.squares[at] += a.square(i, in_a) + b.square(j, in_b);
             for (layers* const one : also) {
                 one->v[at] = base.v[at];
