@@ -231,7 +231,8 @@ def settings_options(
 
     With `start`, the command can start from weights in a file.
     """
-    from markone.learning.training import USUAL_RULE, train
+    from markone.learning.arguments import USUAL_RULE
+    from markone.learning.training import train
     from markone.model.settings import Settings
 
     helps = attribute_docs(Settings) | {"rule": parameter_docs(train)["rule"]}

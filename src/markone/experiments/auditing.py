@@ -33,9 +33,9 @@ from markone.extras import need
 from markone.features.examples import completed
 from markone.features.spec import Features, Function
 from markone.learning import table_defaults
+from markone.learning.arguments import USUAL_RULE
 from markone.learning.passes import teach
 from markone.learning.samples import Sample, open_sample
-from markone.learning.training import USUAL_RULE
 from markone.model.evaluation import no_better
 from markone.model.margins import functional_margins
 from markone.model.rules import Rule, predicts_numbers

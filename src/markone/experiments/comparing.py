@@ -35,9 +35,9 @@ from markone.features.derived import made_columns
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning import table_defaults
+from markone.learning.arguments import check_weights_of_words
 from markone.learning.deciding import decisions_of_labels, of_each_label
 from markone.learning.samples import Sample, open_labelled
-from markone.learning.training import check_weights_of_words
 from markone.learning.wishes import Wishes
 from markone.model.calibrator import FEWEST_ROWS, calibrate, is_better
 from markone.model.rules import COMPARED, RULES, owners_of

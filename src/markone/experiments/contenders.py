@@ -17,12 +17,12 @@ from markone.errors import SettingsError
 from markone.experiments.folds import FoldRows
 from markone.features.spec import Features, Function
 from markone.learning import table_defaults
+from markone.learning.arguments import check_for_sets, check_names, check_patience, settings_of, spec_of
 from markone.learning.learner import Learner
 from markone.learning.learners import new_learner
 from markone.learning.passes import accuracies, teach
 from markone.learning.reading import FEW_ROWS, USUAL_HOLDOUT
 from markone.learning.several_labels import LabelLearner
-from markone.learning.training import check_for_sets, check_names, check_patience, settings_of, spec_of
 from markone.model.evaluation import log_probabilities
 from markone.model.history import History, Pass
 from markone.model.model import Model

@@ -35,13 +35,13 @@ from markone.features.dependence import what_learns
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning import table_defaults
+from markone.learning.arguments import check_for_sets, check_weights_of_words, spec_of
 from markone.learning.deciding import found_by_others
 from markone.learning.learner import Learner
 from markone.learning.learners import new_learner
 from markone.learning.passes import teach
 from markone.learning.samples import Sample, open_labelled
 from markone.learning.several_labels import LabelLearner
-from markone.learning.training import check_for_sets, check_weights_of_words, spec_of
 from markone.model.rules import RULES, Rule
 from markone.model.search_grids import RIVALS, Choice
 from markone.model.settings import Settings, TrialSettings

@@ -18,9 +18,9 @@ from markone.experiments.validation import Fold, Validation, about_rows, fold_of
 from markone.extras import need
 from markone.features.spec import Features, Function
 from markone.learning import table_defaults
+from markone.learning.arguments import USUAL_RULE
 from markone.learning.reading import opened
 from markone.learning.samples import Sample, open_regression, open_sample
-from markone.learning.training import USUAL_RULE
 from markone.model.rules import Rule
 from markone.model.settings import TrialSettings
 

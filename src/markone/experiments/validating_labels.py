@@ -20,8 +20,9 @@ from markone.experiments.splits import Plan, Split
 from markone.experiments.statistics import Interval, corrected_interval
 from markone.experiments.validation import grid_of_folds
 from markone.features.spec import Features, Function
+from markone.learning.arguments import USUAL_RULE
 from markone.learning.samples import SharedRows
-from markone.learning.training import USUAL_RULE, train
+from markone.learning.training import train
 from markone.model.several_evaluation import SeveralEvaluation, pooled
 from markone.reporting.grids import Grid
 from markone.reporting.shown import Content, Shown

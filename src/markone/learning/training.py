@@ -4,37 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from hashlib import sha256
-from inspect import signature
 from typing import TYPE_CHECKING, Any, Unpack
 
-import numpy as np
-from numpy.typing import NDArray
-
-from markone.checks import as_kept, check_named, switch
+from markone.checks import check_named, switch
 from markone.cluster.engine import Engine
 from markone.data.blocks import Block, of_each
 from markone.data.class_order import ClassOrder
-from markone.data.labels import numbers_of
-from markone.data.read import read
-from markone.data.source import Column, Label, Source
+from markone.data.source import Label, Source
 from markone.data.store import RowStore, TrainingRows
-from markone.errors import DataError, Setting, SettingsError, did_you_mean
-from markone.features.choices import chosen_as
+from markone.errors import DataError, Setting, SettingsError
 from markone.features.dependence import what_learns
-from markone.features.examples import fitting
 from markone.features.files import files_of
 from markone.features.map import FeatureMap
 from markone.features.spec import Features, Function
 from markone.learning import table_defaults
-from markone.learning.class_weights import weigh, weights_of_sets
+from markone.learning.arguments import (
+    check_for_numbers,
+    check_for_sets,
+    check_kept,
+    check_names,
+    check_weights_of_words,
+    going_on,
+    settings_of,
+    spec_of,
+)
+from markone.learning.beginning import Start, begin, learn_on, take_up
+from markone.learning.class_weights import weights_of_sets
 from markone.learning.cross_fitting import Scored, cross_fitted, may_be_crossed, number_of_folds, scored_left_out
 from markone.learning.deciding import calibrator_of, decisions_of_labels
 from markone.learning.examples import StoredExamples
-from markone.learning.learner import Learner
-from markone.learning.learners import new_learner
 from markone.learning.logistic import BatchLearner
 from markone.learning.mistake_bounds import Bounding, check_theory, not_bounded, wanted
 from markone.learning.naive_bayes import Counting
@@ -45,25 +46,21 @@ from markone.learning.progress import Bar, Progress
 from markone.learning.reading import (
     Filling,
     OwnFilling,
-    finish_store,
-    finish_store_of_numbers,
-    finish_store_of_sets,
     opened,
 )
-from markone.learning.run import Run, check_same_settings, other_data
+from markone.learning.run import Run, other_data
 from markone.learning.run_options import Callback, RunOptions
-from markone.learning.several_labels import LabelLearner, LabelsInTurn, Sets
-from markone.learning.shapes import find_shapes
+from markone.learning.several_labels import LabelLearner, Sets
 from markone.learning.starting import check_given_start, start_from, with_start
 from markone.learning.svm import Dual
-from markone.learning.warm_start import check_growth, grown
+from markone.learning.warm_start import check_growth
 from markone.learning.wishes import NO_DECISIONS, Decisions, Wishes
 from markone.model.calibrator import Calibrator
 from markone.model.counts import Counts, count_strongest
 from markone.model.given_weights import GivenWeights, WeightsByName
 from markone.model.history import History
 from markone.model.model import Model, load
-from markone.model.rules import SOLVERS, Rule, owners_of, predicts_numbers
+from markone.model.rules import SOLVERS, Rule, predicts_numbers
 from markone.model.settings import Settings, TrainSettings
 from markone.model.settings import Start as NamedStart
 from markone.model.several_labels import SeveralLabels
@@ -73,9 +70,7 @@ from markone.storage.saved import Saved
 if TYPE_CHECKING:
     from markone.cluster.tasks import RemoteEngine
 
-USUAL_RULE: Rule = "mira"
 FROM_MODEL = "from a model"
-OF_ANY_RULE = ("epochs", "average", "tie", "bias", "order", "class_weight", "seed")
 
 
 def train(
@@ -478,249 +473,3 @@ class ClassifierTraining(LearnerTraining[Model]):
             abstention=decisions.abstention,
             several=several,
         )
-
-
-# ---- three ways to start
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """What passes start from, when the rows are in the store."""
-
-    features: FeatureMap
-    classes: list[Label]
-    """The classes; empty if numbers are predicted."""
-    learner: Learner
-    numbers: NDArray[np.float64] | None = None
-    """The number that each label stands for, if numbers are predicted."""
-    sets: Sets | None = None
-    """The classes that each label stands for, if rows can have several labels."""
-
-
-def begin(
-    spec: Features,
-    filling: Filling,
-    settings: Settings,
-    order: ClassOrder,
-    scaled: bool | None = None,
-    straight: Settings | None = None,
-) -> Start:
-    """Start a new training with the features of the source. `scaled` is what the user wants, if it is known; `straight`
-    are the settings for a table in which curves may not help."""
-    features = FeatureMap(spec, filling.source.columns)
-    if scaled is not None:
-        features.check_scaled(scaled)
-    features.of_numbers = filling.of_numbers
-    drafts, store = filling.learn_features(features), filling.store
-    if filling.of_numbers:
-        numbers = numbers_of(filling.source.labels, filling.source.target)
-        find_shapes(features, settings.seed, numbers)
-        filling.add_rows(features, drafts)
-        return begin_with_numbers(filling.source, store, settings, features)
-    find_shapes(features, settings.seed)
-    settings = with_holdout(table_defaults.after_search(features, settings, straight), filling)
-    filling.add_rows(features, drafts)
-    if filling.source.several:
-        return begin_with_sets(filling.source, store, settings, features, [], order)
-    classes = finish_store(store, filling.source, [], order)
-    weigh(store, settings.class_weight, classes)
-    rows = examples_of(store, settings).learned()
-    return Start(features, classes, new_learner(settings, features, classes, rows))
-
-
-def begin_with_numbers(source: Source, store: TrainingRows, settings: Settings, features: FeatureMap) -> Start:
-    """Start a training whose labels are numbers, when the rows are in the store."""
-    numbers = finish_store_of_numbers(store, source)
-    rows = examples_of(store, settings).learned()
-    return Start(features, [], new_learner(settings, features, [], rows, numbers), numbers)
-
-
-def begin_with_sets(
-    source: Source,
-    store: TrainingRows,
-    settings: Settings,
-    features: FeatureMap,
-    known: list[Label],
-    order: ClassOrder | None = None,
-) -> Start:
-    """Start a training whose rows can have several labels, when they are in the store. The known labels are those of a
-    training that is resumed."""
-    labels, sets = finish_store_of_sets(store, source, known, order)
-    rows = () if known else examples_of(store, settings).learned()
-    return Start(features, labels, new_learner(settings, features, labels, rows, sets=sets), sets=sets)
-
-
-def check_passes(learner: Learner, before: int | None) -> None:
-    """Raise an error if a training whose labels are trained one after the other is resumed with more passes."""
-    if isinstance(learner, LabelsInTurn) and learner.settings.epochs != before:
-        raise SettingsError(
-            "epochs",
-            f"was {before}, and cannot change when a training with several labels a row is resumed by this rule; leave "
-            "it out",
-        )
-
-
-def learn_on(base: Model, filling: Filling, settings: Settings) -> Start:
-    """Start from a model, with its features and classes, and with those that are new in the source."""
-    filling.source = fitting(filling.source, base.features.columns)
-    fresh = FeatureMap(base.features.spec, base.features.columns)
-    drafts, store = filling.learn_features(fresh, for_rows=False), filling.store
-    settings = with_holdout(settings, filling)
-    features = base.features.copy()
-    moved = features.extend(fresh)
-    filling.add_rows(features, drafts)
-    sets = None
-    if filling.source.several:
-        classes, sets = finish_store_of_sets(store, filling.source, base.classes, ClassOrder())
-    else:
-        classes = finish_store(store, filling.source, base.classes)
-        weigh(store, settings.class_weight, classes)
-    rows = examples_of(store, settings).learned()
-    learner = new_learner(settings, features, classes, rows, sets=sets)
-    return Start(features, classes, grown(base, moved, learner, classes), sets=sets)
-
-
-def with_holdout(settings: Settings, filling: Filling) -> Settings:
-    """Return the settings with the share of held-out rows, which is known after the first reading."""
-    assert filling.holdout is not None
-    settings = replace(settings, holdout=filling.holdout)
-    check_patience(settings)
-    return settings
-
-
-def take_up(kept: Model, filling: Filling, settings: Settings) -> Start:
-    """Resume a training with the same features and rows."""
-    check_patience(settings)
-    store = filling.store
-    filling.source = fitting(filling.source, kept.features.columns)
-    filling.add_rows(kept.features)
-    if filling.of_numbers:
-        return begin_with_numbers(filling.source, store, settings, kept.features)
-    if filling.source.several:
-        start = begin_with_sets(filling.source, store, settings, kept.features, kept.classes)
-        check_passes(start.learner, kept.settings.epochs)
-        return start
-    if finish_store(store, filling.source, kept.classes) != kept.classes:
-        raise DataError(other_data(ClassifierTraining.visited))
-    weigh(store, settings.class_weight, kept.classes)
-    return Start(kept.features, kept.classes, new_learner(settings, kept.features, kept.classes))
-
-
-# ---- arguments and settings
-
-
-def check_for_numbers(**given: Any) -> None:
-    """Raise an error for arguments that a rule that predicts numbers does not have."""
-    for name, value in given.items():
-        if value is not None and name in ("positive", "classes", "threshold", "abstain"):
-            raise SettingsError(name, "is about classes, and the rule 'regression' predicts numbers; leave it out")
-        if value is not None:
-            raise SettingsError(
-                name, "is not possible for the rule 'regression', which converges to one optimum from any start"
-            )
-
-
-def check_for_sets(settings: Settings, **given: Any) -> None:
-    """Raise an error if rows with several labels cannot be learned by the rule, or with these arguments."""
-    if not settings.traits.linear or settings.traits.counts or settings.traits.predicts_numbers:
-        raise SettingsError(
-            "rule",
-            f"is {settings.rule!r}, which cannot learn several labels for each row; use 'perceptron', 'mira', 'hinge', "
-            "'logistic' or 'svm'",
-        )
-    if settings.partitions > 1:
-        given["partitions"] = settings.partitions
-    for name, value in given.items():
-        if value is not None and value is not False:
-            raise SettingsError(name, "is for rows with one label each, but here a row can have several; leave it out")
-
-
-def check_weights_of_words(spec: Features, columns: Sequence[Column]) -> None:
-    """Raise an error if words are weighted by classes, which rows with several labels do not have."""
-    if any(column.kind == "text" and spec.for_column(column).weight == "odds" for column in columns):
-        raise SettingsError(
-            "text.weight", "is 'odds', which needs one class for each row, but here a row can have several; use 'idf'"
-        )
-
-
-def check_names(settings: dict[str, Any]) -> None:
-    known = [field.name for field in fields(Settings)]
-    for name in settings:
-        if name not in known:
-            if name in signature(read).parameters:
-                raise SettingsError(name, f"is an argument of markone.read: train(markone.read(..., {name}=...))")
-            raise SettingsError(name, f"is unknown; there are {', '.join(known)}.{did_you_mean(name, known)}")
-
-
-def check_kept(kept: Model, given: dict[str, Any]) -> None:
-    """Raise an error if the training of a model cannot be resumed with these settings."""
-    if kept.resume is None or "digest" not in kept.resume.facts:
-        raise DataError(
-            "the file to resume from is a final model without its training state",
-            advice=("to continue training from its weights, set ", Setting("from_model", ...)),
-        )
-    declared = {field.name: field for field in fields(Settings)}
-    now = {name: as_kept(declared[name], value) for name, value in given.items()}
-    check_same_settings(kept.settings, now, "; leave it out")
-
-
-def settings_of(given: dict[str, Any], base: Model | None) -> Settings:
-    """Return the given settings, completed from the model to start from, or by defaults."""
-    settings = Settings(**{**usual_settings(given, base), **given}).before_rows()
-    if "holdout" in given:
-        check_patience(settings)
-    if settings.traits.online and settings.tol is not None and settings.patience is None:
-        raise SettingsError("tol", "is the smallest improvement for patience; set patience, too")
-    if "strength" in given and settings.spelled_out().penalty is None and settings.schedule != "inverse":
-        raise SettingsError("strength", "is that of a penalty, or of the schedule 'inverse'; set one of them, too")
-    return settings
-
-
-def going_on(given: dict[str, Any], base: Model) -> dict[str, Any]:
-    """Return the settings for a training that starts from a model: `logistic` then uses the solver 'online' by default,
-    because the other solvers would converge to the same optimum from any start."""
-    rule = given.get("rule", base.settings.rule)
-    return {**given, "solver": "online"} if rule in [*SOLVERS] and given.get("solver") is None else given
-
-
-def usual_settings(given: dict[str, Any], base: Model | None) -> dict[str, Any]:
-    """Return the settings of the model to start from; for another rule or solver, only those that all rules have."""
-    if base is None:
-        return {"rule": USUAL_RULE}
-    rule, before = given.get("rule", base.settings.rule), base.settings
-    if rule == before.rule and given.get("solver", before.solver) == before.solver:
-        instead = {"alpha": "k", "k": "alpha"}  # only one of them can be set
-        gone = {other for name, other in instead.items() if given.get(name) is not None}
-        return {field.name: getattr(before, field.name) for field in fields(Settings) if field.name not in gone}
-    return {"rule": rule} | {
-        name: getattr(before, name)
-        for name in OF_ANY_RULE
-        if rule in owners_of(name) and getattr(before, name) != before.traits.usual.get(name)
-    }
-
-
-def check_patience(settings: Settings) -> None:
-    if settings.patience is not None and settings.holdout == 0 and settings.tol is None:
-        raise SettingsError("patience", "needs held-out accuracy, or with tol the loss; set holdout or tol, too")
-
-
-def spec_of(
-    features: Any,
-    functions: Mapping[str, Function] | None,
-    base: Model | None,
-    *,
-    countable: bool,
-    scaled: bool = True,
-    curved: bool = False,
-    classless: bool = False,
-) -> Features:
-    if base is None:
-        return Features.of(features, functions, countable=countable, scaled=scaled, curved=curved, classless=classless)
-    if features is None:
-        return base.features.spec
-    columns = base.features.columns
-    given = Features.of(features, functions, countable=countable, scaled=scaled, classless=classless).settled(columns)
-    given = chosen_as(given, columns, base.features.spec)
-    if given.as_dict() != base.features.spec.as_dict():
-        raise SettingsError("features", "are already in the model that the training starts from; leave them out")
-    return base.features.spec

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from markone.data.source import Label
 from markone.errors import DataError, MarkoneError
 from markone.features.examples import completed, opened
-from markone.learning.training import going_on, settings_of, train
+from markone.learning.arguments import going_on, settings_of
+from markone.learning.training import train
 from markone.learning.warm_start import check_growth
 from markone.model.model import Model, load
 from markone.model.rules import owners_of

@@ -17,6 +17,7 @@ from markone.data.source import Label
 from markone.errors import SettingsError
 from markone.features.map import FeatureMap
 from markone.features.spec import Function
+from markone.learning.arguments import check_names, settings_of, spec_of
 from markone.learning.class_weights import weighted
 from markone.learning.examples import BlockExamples, Visits
 from markone.learning.learner import Learner
@@ -26,7 +27,6 @@ from markone.learning.progress import Silence
 from markone.learning.run import Run
 from markone.learning.samples import open_sample
 from markone.learning.starting import check_given_start, start_from, with_start
-from markone.learning.training import check_names, settings_of, spec_of
 from markone.model.given_weights import WeightsByName
 from markone.model.history import Stop
 from markone.model.margins import functional_margins
