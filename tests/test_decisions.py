@@ -24,6 +24,7 @@ from markone.model.decisions import (
     choose_abstention,
     choose_threshold,
     largest_error,
+    promised_error,
 )
 from markone.storage.saved import Saved
 
@@ -186,7 +187,12 @@ def test_the_smallest_margin_that_can_be_promised_is_chosen() -> None:
         DataError, match=r"an error of at most 0\.10% cannot be promised by 2,000 held-out rows"
     ) as caught:
         choose_abstention(0.001, margins, right)
-    assert f"{largest_error(0, 1600):.2%}" in str(caught.value)
+    least = f"{largest_error(0, 1600):.2%}"
+    assert f"the smallest error that can is {least}; accept a larger error, as in abstain='{least}'" in str(
+        caught.value
+    )
+    assert "hold out more rows with holdout=..." in str(caught.value)
+    assert choose_abstention(promised_error(least), margins, right).answered > 0  # the advice works
 
 
 def test_the_promise_holds_on_200_random_splits() -> None:

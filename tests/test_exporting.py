@@ -30,6 +30,7 @@ from markone.exporting.options import Options
 from markone.exporting.parts import ExportError
 from markone.exporting.samples import ODD_TEXTS
 from markone.exporting.targets import TARGETS
+from markone.exporting.texts import in_lines
 from markone.exporting.tokens import Characters, Tokenizer, hash_of_ngram
 from markone.model.calibrator import Calibrator
 from parts import ODD_WORDS
@@ -785,3 +786,10 @@ def test_a_model_of_several_labels_is_exported_label_by_label(tmp_path: Path) ->
         model.export(tmp_path / "mail.json")
     exported = model.of_label("spam").export(tmp_path / "spam.json")
     assert exported.engine is not None and (tmp_path / "spam.json").exists()
+
+
+def test_a_feature_has_one_line_with_any_number_of_classes() -> None:
+    features = [[name, *(0.5 + k / 3 for k in range(20))] for name in ("free", "a\nb")]
+    lines = in_lines({"features": features}).splitlines()
+    assert len(lines) == 4 + len(features)
+    assert [json.loads(line.rstrip(",")) for line in lines[2:-2]] == features

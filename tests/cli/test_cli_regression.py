@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from commands import rows_in
+from markone.reporting.grids import SCREEN, cells
 
 TRAIN = ("train", "cars.csv", "--target", "price", "--rule", "regression", "-o", "cars.model")
 
@@ -29,9 +30,16 @@ def test_train_says_what_was_learned(run, cars):
     said = run(*TRAIN, "--test", "test.csv")
     assert "Learned numbers of price from 300 rows (regression, " in said
     assert "converged" in said and "mistake" not in said and "class" not in said.lower()
+    assert all(cells(line) <= SCREEN for line in said.splitlines())
     assert "  R² 0.99" in said and "larger price" in said and "Note:" not in said
     facts = json.loads(run(*TRAIN, "--json", "--test", "test.csv"))
     assert facts["classes"] == [] and facts["rule"] == "regression" and facts["test"]["r2"] > 0.98
+
+
+def test_the_result_on_a_test_file_fits_a_terminal(run, cars):
+    said = run("train", "cars.csv", "--target", "make", "-o", "makes.model", "--test", "test.csv")
+    assert "which were used only for this test." in " ".join(said.split())
+    assert "  Accuracy" in said and all(cells(line) <= SCREEN for line in said.splitlines())
 
 
 def test_predict_evaluate_and_explain(run, cars):

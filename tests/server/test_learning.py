@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import markone
+from markone.errors import DataError
 from markone.server import learning
 from markone.server.drift import PageHinkley
 from markone.server.learning import Learning
@@ -345,3 +346,17 @@ def test_a_change_of_the_world_raises_the_alarm_of_the_service(tmp_path: Path) -
     assert not learn(service, ["free money", "lunch"] * 50, ["spam", "ham"] * 50).json["drift"]
     assert learn(service, ["free money", "lunch"] * 40, ["ham", "spam"] * 40).json["drift"]
     assert 'markone_drift_alarms_total{model="mail"} 1' in ask(service, "GET", "/metrics").body.decode()
+
+
+def test_a_regression_does_not_learn(tmp_path: Path) -> None:
+    spam_model(tmp_path / "mail.model", rule="mira")
+    data = markone.read([{"size": size, "rent": 8 * size} for size in range(9)], target="rent")
+    markone.train(data, rule="regression").save(tmp_path / "rents.model")
+    with pytest.raises(DataError, match=r"none of the models can learn \(rents: a regression needs all rows at once"):
+        learner(tmp_path / "rents.model")
+    service = learner(tmp_path)
+    refused = ask(service, "POST", "/learn", {"model": "rents", "rows": [{"size": 3}], "labels": [24.5]})
+    assert refused.status == 422
+    assert refused.json["detail"] == (
+        "rents cannot learn: a regression needs all rows at once, so it cannot learn one example at a time."
+    )

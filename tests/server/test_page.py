@@ -21,12 +21,18 @@ def text_of(page: Any, selector: str) -> str:
     return str(page.locator(selector).inner_text())
 
 
+def options_of(page: Any, selector: str) -> list[str]:
+    return [str(one) for one in page.locator(f"{selector} option").all_inner_texts()]
+
+
 @pytest.fixture
 def models(tmp_path: Path) -> Path:
     spam_model(tmp_path / "mail@1.model")
     markone.train(TEXTS, target=["ham", "ham", "spam", "spam"], rule="mira").save(tmp_path / "mail@2.model")
     rows = [{"age": 20, "job": "cook"}, {"age": 61, "job": "judge"}, {"age": 33, "job": "cook"}]
     markone.train(rows, target=["low", "high", "low"], rule="mira").save(tmp_path / "people.model")
+    flats = markone.read([{"size": size, "rent": 8 * size} for size in range(9)], target="rent")
+    markone.train(flats, rule="regression").save(tmp_path / "rents.model")
     return tmp_path
 
 
@@ -61,6 +67,15 @@ def test_the_page(page: Any, axe: str, start: Start, models: Path) -> None:
     page.fill("input[name=job]", "judge")
     page.click("#ask")
     page.wait_for_function("() => document.querySelector('.verdict').innerText.includes('high')")
+
+    page.select_option("#second", label=options_of(page, "#second")[-1])
+    page.fill("input[name=size]", "33")
+    page.click("#ask")
+    page.wait_for_function("() => document.querySelectorAll('#answers section').length === 2")
+    said = text_of(page, "#answers section:last-child")
+    assert "prediction: 261.453\n" in said and "score" not in said
+    assert "Positive numbers support larger rent, negative numbers smaller rent." in said
+    assert "All contributions add up to 261.5." in said
 
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)

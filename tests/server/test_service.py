@@ -183,6 +183,92 @@ def test_images(tmp_path: Path) -> None:
         assert ask(service, "POST", "/predict", {"images": wrong}).status == 422
 
 
+@pytest.fixture(scope="module")
+def rents(folder: Path) -> markone.Model:
+    flats = [{"size": 20 + 7 * i % 90, "district": "north" if i % 3 else "centre"} for i in range(60)]
+    target = [
+        250 + 8 * flat["size"] + 300 * (flat["district"] == "centre") + 10 * (i % 5) for i, flat in enumerate(flats)
+    ]
+    data = markone.read([{**flat, "rent": rent} for flat, rent in zip(flats, target, strict=True)], target="rent")
+    model = markone.train(data, rule="regression")
+    (folder / "numbers").mkdir()
+    model.save(folder / "numbers" / "rents.model")
+    return model
+
+
+@pytest.fixture(scope="module")
+def numbers(rents: markone.Model, folder: Path) -> Service:
+    return service_of(folder / "numbers", folder / "words.tagger")
+
+
+FLATS: list[dict[str, Any]] = [
+    {"size": 33, "district": "centre"},
+    {"size": 90, "district": "north"},
+    {"size": 61, "district": None},
+]
+
+
+def test_a_regression_answers_numbers_in_every_format(numbers: Service, rents: markone.Model) -> None:
+    right = rents.predict(FLATS).tolist()
+    assert len(set(right)) == 3
+    columns = {name: [flat[name] for flat in FLATS] for name in FLATS[0]}
+    for wanted in ({"rows": FLATS}, {"columns": columns}):
+        found = msgspec.convert(ask(numbers, "POST", "/predict", wanted).json, messages.PredictedNumbers, strict=True)
+        assert [one.prediction for one in found.predictions] == right and found.version == rents.digest[:12]
+    assert ask(numbers, "POST", "/predict", {"row": FLATS[0]}).json["predictions"] == [{"prediction": right[0]}]
+    with pytest.warns(markone.MarkoneWarning, match="lacks the column"):
+        assert ask(numbers, "POST", "/predict", {"row": {"size": 33}}).json["missing"] == ["district"]
+    table = ask(numbers, "POST", "/predict", {"rows": FLATS}, accept="text/csv").body.decode().splitlines()
+    assert table[0] == "prediction" and [float(np.float32(one)) for one in table[1:]] == right
+    lines = ask(numbers, "POST", "/predict", {"rows": FLATS}, accept="application/x-ndjson").lines
+    assert lines == [{"prediction": number} for number in right]
+    body = b"".join(json.dumps(one).encode() + b"\n" for one in [FLATS[0], {**FLATS[0], "size": "wide"}, *FLATS[1:]])
+    first, wrong, *rest = ask(numbers, "POST", "/predict", pieces=[body], kind="application/x-ndjson").lines
+    assert [first, *rest] == lines and wrong["line"] == 2 and "error" in wrong
+
+
+def test_a_regression_in_other_protocols(numbers: Service, rents: markone.Model) -> None:
+    right = rents.predict(FLATS[:2]).tolist()
+    outputs = ask(numbers, "GET", "/v2/models/rents").json["outputs"]
+    assert outputs == [{"name": "prediction", "datatype": "FP32", "shape": [-1]}]
+    size = {"name": "size", "shape": [2], "datatype": "FP64", "data": [33, 90]}
+    district = {"name": "district", "shape": [2], "datatype": "BYTES", "data": ["centre", "north"]}
+    inferred = ask(numbers, "POST", "/v2/models/rents/infer", {"inputs": [size, district]}).json
+    assert inferred["outputs"] == [{"name": "prediction", "datatype": "FP32", "shape": [2], "data": right}]
+    label = {"inputs": [size, district], "outputs": [{"name": "label"}]}
+    refused = ask(numbers, "POST", "/v2/models/rents/infer", label)
+    assert refused.status == 422 and "no output 'label'; there are prediction" in refused.json["detail"]
+    assert ask(numbers, "POST", "/invocations", {"instances": FLATS[:2]}).json == {"predictions": right}
+
+
+def test_the_explanation_of_a_number_adds_up_to_it(numbers: Service, rents: markone.Model) -> None:
+    said = ask(numbers, "POST", "/explain", {"row": FLATS[0], "top": 1000}).json
+    found = msgspec.convert(said, messages.Explained, strict=True)
+    [table] = found.tables
+    assert found.runner_up is None and (found.supports, found.against) == ("larger rent", "smaller rent")
+    assert found.prediction == table.score == pytest.approx(rents.predict(FLATS[0]))
+    assert sum(row.product or 0 for row in table.rows) == pytest.approx(table.score)
+    assert len(table.rows) == table.features > 2
+    refused = ask(numbers, "POST", "/explain", {"row": FLATS[0], "label": "larger rent"})
+    assert refused.status == 422 and "predicts numbers and has no labels" in refused.json["detail"]
+
+
+def test_a_regression_in_what_the_service_says_about_itself(numbers: Service) -> None:
+    ask(numbers, "POST", "/predict", {"rows": FLATS})
+    facts = {one["name"]: one for one in ask(numbers, "GET", "/models").json["models"]}
+    rents, words = facts["rents"], facts["words"]
+    assert (rents["kind"], words["kind"]) == ("regression", "tagger")
+    assert rents["classes"] == [] and not rents["has_probabilities"]
+    counts = ask(numbers, "GET", "/metrics").body.decode()
+    assert re.search(r'markone_model_info{model="rents",version="[0-9a-f]+",kind="regression"} 1', counts)
+    assert 'markone_examples_total{path="/predict"}' in counts
+    described = ask(numbers, "GET", "/openapi.json").json
+    answer = described["paths"]["/predict"]["post"]["responses"]["200"]["content"]["application/json"]["schema"]
+    kinds = [one["$ref"].rpartition("/")[2] for one in answer["anyOf"]]
+    assert kinds == ["Predictions", "PredictedNumbers"] and set(kinds) < set(described["components"]["schemas"])
+    assert set(described["components"]["schemas"]["PredictedNumber"]["properties"]) == {"prediction"}
+
+
 def test_csv_and_lines_by_accept(service: Service, mail: markone.Model) -> None:
     path, wanted = "/predict?model=mail&version=1", {"texts": TEXTS}
     table = ask(service, "POST", path, wanted, accept="text/html, text/csv;q=0.9, */*;q=0.1")

@@ -369,25 +369,23 @@ class Report:
     def tested(self) -> Iterator[str]:
         if self.test is None or self.evaluation is None:
             return
+        place = f"{counted(self.evaluation.total, 'row')} of {shortened(self.test, 50)}"
         if isinstance(self.evaluation, NumberEvaluation):
             low, high = self.evaluation.r2_interval
-            yield (
-                f"  R² {self.evaluation.r2:.3f} on {counted(self.evaluation.total, 'row')} of "
-                f"{shortened(self.test, 50)} (95% interval {low:.3f} to {high:.3f}), mean absolute error "
+            said = (
+                f"R² {self.evaluation.r2:.3f} on {place} (95% interval {low:.3f} to {high:.3f}), mean absolute error "
                 f"{plain_number(self.evaluation.mae)}."
             )
         elif isinstance(self.evaluation, SeveralEvaluation):
-            yield (
-                f"  Micro F1 {self.evaluation.micro_f1:.1%}, macro F1 {self.evaluation.macro_f1:.1%} on "
-                f"{counted(self.evaluation.total, 'row')} of {shortened(self.test, 50)}."
-            )
+            said = f"Micro F1 {self.evaluation.micro_f1:.1%}, macro F1 {self.evaluation.macro_f1:.1%} on {place}."
         else:
-            rows = counted(self.evaluation.total, "row", "rows")
             low, high = self.evaluation.interval
-            yield (
-                f"  Accuracy {self.evaluation.accuracy:.1%} on {rows} of {shortened(self.test, 50)} (95% interval "
-                f"{low:.1%} to {high:.1%}), which were used only for this test."
+            said = (
+                f"Accuracy {self.evaluation.accuracy:.1%} on {place} (95% interval {low:.1%} to {high:.1%}), which "
+                "were used only for this test."
             )
+        yield from wrap(said, SCREEN, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+        if not isinstance(self.evaluation, NumberEvaluation | SeveralEvaluation):
             yield from (f"  {line}" for line in about_rare_class(self.model, self.evaluation))
 
     def mistakes(self) -> str:

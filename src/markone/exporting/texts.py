@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-LINE, SHORT = 116, 8
+LINE = 116
 ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 UNPRINTABLE = re.compile("[\ud800-\udfff]")
 
@@ -42,13 +42,14 @@ def in_lines(value: Any, indent: str = "", write: Callable[[Any], str] = in_json
     if isinstance(value, dict):
         items = [f"{inner}{write(name)}: {in_lines(one, inner, write)}" for name, one in value.items()]
         return "{\n" + ",\n".join(items) + f"\n{indent}}}"
-    items = [write(one) if is_short_row(one) else in_lines(one, inner, write) for one in value]
+    items = [write(one) if is_feature(one) else in_lines(one, inner, write) for one in value]
     return f"[\n{inner}" + f",\n{inner}".join(items) + f"\n{indent}]"
 
 
-def is_short_row(value: Any) -> bool:
-    """Whether it is a list of a text and a few numbers, as most features are; there may be millions."""
-    return type(value) is list and len(value) < SHORT and not any(type(one) in (list, dict) for one in value)
+def is_feature(value: Any) -> bool:
+    """Whether it is a list of a text and numbers, as most features are. There may be millions of them, each with a
+    weight for each class; a line for each weight would take five times the time."""
+    return type(value) is list and len(value) > 1 and type(value[0]) is str and type(value[-1]) is float
 
 
 def is_flat(value: Any) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from markone.brief import Brief
-from markone.errors import DataError, SettingsError
+from markone.errors import DataError, Setting, SettingsError
 from markone.storage.saved import Saved
 
 Kind = Literal["probability", "f1", "micro-f1", "recall", "precision", "cost"]
@@ -307,7 +307,14 @@ def choose_abstention(error: float, margins: Floats, right: NDArray[np.bool_]) -
     least = min(largest_error(one.wrong, one.answered) for one in candidates)
     raise DataError(
         f"an error of at most {error:.2%} cannot be promised by {rows:,} held-out rows; the smallest error that can is "
-        f"{least:.2%}. Accept a larger error, hold out more rows, or use more data"
+        f"{least:.2%}",
+        advice=(
+            "accept a larger error, as in ",
+            Setting("abstain", f"{least:.2%}"),
+            ", hold out more rows with ",
+            Setting("holdout", ...),
+            ", or use more data",
+        ),
     )
 
 

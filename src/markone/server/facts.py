@@ -41,7 +41,7 @@ def facts_of(service: Service, served: Served) -> ModelFacts:
         name=served.name,
         version=served.version,
         digest=model.digest,
-        kind=served.kind,
+        kind=served.role,
         in_brief=model.in_brief(),
         classes=[plain_label(label) for label in labels],
         columns=[ColumnFacts(column.name, column.kind) for column in columns],
@@ -55,7 +55,7 @@ def metrics(service: Service, asked: Asked) -> Answer:
     lines = list(service.metrics.lines())
     lines += counts.head("markone_model_info", "gauge", "The models, with their versions.")
     for served in service.shelf:
-        labels = {"model": served.name, "version": served.version, "kind": served.kind}
+        labels = {"model": served.name, "version": served.version, "kind": served.role}
         lines.append(counts.sample("markone_model_info", labels, 1))
     if service.learning is not None:
         lines += service.learning.metrics()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from markone import __version__
 from markone.data.kinds import written
+from markone.model.model import Model
 from markone.server.examples import Given, of_columns, of_images, of_model, of_rows, of_texts
 from markone.server.messages import (
     Datatype,
@@ -70,12 +73,19 @@ def model_metadata(service: Service, asked: Asked) -> Answer:
         for one in model.features.columns
         if one.kind != "rows"
     ]
+    versions = [one.version for one in service.shelf.versions(served.name)]
+    return in_json(ModelMetadata(served.name, versions, PLATFORM, inputs, output_facts(model)))
+
+
+def output_facts(model: Model) -> list[TensorMetadata]:
+    """Return the outputs of a model: the number of a regression, or a label with its scores and probabilities."""
+    if model.predicts_numbers:
+        return [TensorMetadata("prediction", "FP32", [-1])]
     classes = len(model.classes)
     outputs = [TensorMetadata("label", "BYTES", [-1]), TensorMetadata("scores", "FP32", [-1, classes])]
     if model.has_probabilities:
         outputs.append(TensorMetadata("probabilities", "FP64", [-1, classes]))
-    versions = [one.version for one in service.shelf.versions(served.name)]
-    return in_json(ModelMetadata(served.name, versions, PLATFORM, inputs, outputs))
+    return outputs
 
 
 def infer(service: Service, asked: Asked) -> Answer:
@@ -85,11 +95,7 @@ def infer(service: Service, asked: Asked) -> Answer:
     model = model_of(served)
     given = given_in(service, served, wanted.inputs)
     numbers, scores = model.decide(of_model(model, given.examples))
-    labels = [named_label(one) for one in model.labels_of(numbers)]
-    outputs = {"label": lambda: OutputTensor("label", "BYTES", [len(numbers)], labels)}
-    outputs["scores"] = lambda: tensor("scores", "FP32", model.as_rows(scores))
-    if model.has_probabilities:
-        outputs["probabilities"] = lambda: tensor("probabilities", "FP64", np.exp(model.log_probabilities(scores)))
+    outputs = outputs_of(model, numbers, scores)
     names = list(outputs) if wanted.outputs is None else [one.name for one in wanted.outputs]
     for name in names:
         if name not in outputs:
@@ -101,6 +107,22 @@ def infer(service: Service, asked: Asked) -> Answer:
         id=wanted.id,
     )
     return in_json(answer, given.rows)
+
+
+def outputs_of(
+    model: Model, numbers: NDArray[Any], scores: NDArray[np.float32]
+) -> dict[str, Callable[[], OutputTensor]]:
+    """Return the outputs by name, each as a function that makes it if it is wanted."""
+    if model.predicts_numbers:
+        return {"prediction": lambda: tensor("prediction", "FP32", model.as_rows(scores))}
+    labels = [named_label(one) for one in model.labels_of(numbers)]
+    outputs = {
+        "label": lambda: OutputTensor("label", "BYTES", [len(numbers)], labels),
+        "scores": lambda: tensor("scores", "FP32", model.as_rows(scores)),
+    }
+    if model.has_probabilities:
+        outputs["probabilities"] = lambda: tensor("probabilities", "FP64", np.exp(model.log_probabilities(scores)))
+    return outputs
 
 
 def named(asked: Asked) -> tuple[str, str | None]:

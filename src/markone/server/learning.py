@@ -262,6 +262,8 @@ def why_not(served: Served) -> str | None:
     model = served.model
     if not isinstance(model, Model):
         return "taggers and parsers cannot learn one example at a time"
+    if model.predicts_numbers:
+        return "a regression needs all rows at once, so it cannot learn one example at a time"
     if any(column.kind == "image" for column in model.features.columns):
         return "models of images cannot learn one example at a time"
     try:

@@ -56,6 +56,20 @@ class Predictions(Answered, omit_defaults=True, kw_only=True):
     """Columns of the model that the examples lack; their values count as missing."""
 
 
+class PredictedNumber(Struct):
+    """The answer of a regression for one example."""
+
+    prediction: Number
+
+
+class PredictedNumbers(Answered, omit_defaults=True, kw_only=True):
+    """The numbers that a regression predicts for all examples, in their order."""
+
+    predictions: list[PredictedNumber]
+    missing: list[str] | UnsetType = UNSET
+    """As in the answer of a classifier."""
+
+
 class StreamedPrediction(Struct, omit_defaults=True, kw_only=True):
     """A line of a streamed answer: a prediction, or why there is none for this line."""
 
@@ -109,10 +123,10 @@ class ExplainedText(Struct):
 
 
 class Explained(Answered, kw_only=True):
-    """Why the model makes its prediction."""
+    """Why the model makes its prediction. A regression has no runner-up, and its only table adds up to the number."""
 
     prediction: Label
-    runner_up: Label
+    runner_up: Label | None
     supports: Label
     against: Label
     tables: list[ExplainedScore]

@@ -36,9 +36,10 @@ def invoke(service: Service, asked: Asked) -> Answer:
     limits = service.settings
     given = rows_in_csv(asked.body, limits) if asked.kind == CSV else rows_in_json(served, asked.body, limits)
     model = model_of(served)
-    numbers, _ = model.decide(of_model(model, given.examples))
+    numbers, scores = model.decide(of_model(model, given.examples))
     asked.gives((JSON,))
-    return in_json(Invoked(model.labels_of(numbers)), given.rows)
+    found = model.as_rows(scores).tolist() if model.predicts_numbers else model.labels_of(numbers)
+    return in_json(Invoked(found), given.rows)
 
 
 def rows_in_json(served: Served, body: bytes, limits: ServeSettings) -> Given:

@@ -23,7 +23,7 @@ DESCRIPTION = "Predictions of Markone's models. Errors have a sentence, in the f
 def openapi_of(routes: Iterable[Route], *, has_token: bool) -> dict[str, Any]:
     """Return the description of all routes except those of the page."""
     shown = [route for route in routes if route.gives]
-    types = [one for route in shown for one in (route.reads, *route.gives.values()) if one is not None]
+    types = [one for route in shown for given in (route.reads, *route.gives.values()) for one in alternatives(given)]
     schemas, components = msgspec.json.schema_components([*types, ProblemAnswer], ref_template=REFERENCES)
     schema_of = dict(zip(map(id, [*types, ProblemAnswer]), schemas, strict=True))
     paths: dict[str, Any] = {}
@@ -65,8 +65,14 @@ def operation(route: Route, schema_of: dict[int, Any]) -> dict[str, Any]:
 
 
 def schema(one: Any, schema_of: dict[int, Any]) -> Any:
-    """The schema of a type. Lines and CSV are texts."""
+    """The schema of a type, or of one of several. Lines and CSV are texts."""
+    if isinstance(one, tuple):
+        return {"anyOf": [schema_of[id(each)] for each in one]}
     return {"type": "string"} if one is None else schema_of[id(one)]
+
+
+def alternatives(given: Any) -> tuple[Any, ...]:
+    return given if isinstance(given, tuple) else () if given is None else (given,)
 
 
 def parameter(name: str, where: str, required: bool) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Predictions and explanations of classifiers."""
+"""Predictions and explanations of classifiers and regressions."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ from markone.server.messages import (
     ExplainedScore,
     ExplainedText,
     MarkedPiece,
+    PredictedNumber,
+    PredictedNumbers,
     Prediction,
     Predictions,
     StreamedPrediction,
@@ -42,7 +44,7 @@ LINE = msgspec.json.Decoder(str | dict[str, Any])
 
 
 def predict(service: Service, asked: Asked) -> Answer:
-    """Predict the labels of texts, rows or columns."""
+    """Predict the labels of texts, rows or columns or, with a regression, their numbers."""
     wanted = EXAMPLES.decode(asked.body)
     served = service.find(asked, wanted, "classifier")
     kind = asked.gives((JSON, CSV, LINES))
@@ -50,21 +52,24 @@ def predict(service: Service, asked: Asked) -> Answer:
     model = model_of(served)
     numbers, scores = model.decide(of_model(model, given.examples))
     if kind == CSV:
-        writer = make_writer("csv", model, scores=True, probabilities=model.has_probabilities)
+        writer = make_writer("csv", model, scores=not model.predicts_numbers, probabilities=model.has_probabilities)
         return Answer(writer.lines({}, numbers, scores), CSV, given.rows)
     found = predictions_of(served, numbers, scores)
     if kind == LINES:
         return Answer(b"".join(ENCODER.encode(one) + b"\n" for one in found), LINES, given.rows)
     missing = missing_columns(model, given.names)
-    said = Predictions(
-        model=served.name, version=served.version, predictions=found, missing=missing if missing else UNSET
-    )
+    answer: Any = PredictedNumbers if model.predicts_numbers else Predictions
+    said = answer(model=served.name, version=served.version, predictions=found, missing=missing if missing else UNSET)
     return in_json(said, given.rows)
 
 
-def predictions_of(served: Served, numbers: NDArray[np.int64], scores: NDArray[np.float32]) -> list[Prediction]:
-    """Return the labels, scores and probabilities of the examples."""
+def predictions_of(
+    served: Served, numbers: NDArray[np.int64], scores: NDArray[np.float32]
+) -> list[Prediction] | list[PredictedNumber]:
+    """Return the labels, scores and probabilities of the examples or, of a regression, the predicted numbers."""
     model = model_of(served)
+    if model.predicts_numbers:
+        return [*map(PredictedNumber, model.as_rows(scores).tolist())]
     winners = model.labels_of(numbers)
     named = starmap(served.by_class, model.as_rows(scores).tolist())
     if not model.has_probabilities:
@@ -113,7 +118,9 @@ def example_in(served: Served, line: bytes, limits: ServeSettings) -> Any:
     return example
 
 
-def answers_of(served: Served, examples: list[Any], lines: list[int]) -> Iterator[Prediction | StreamedPrediction]:
+def answers_of(
+    served: Served, examples: list[Any], lines: list[int]
+) -> Iterator[Prediction | PredictedNumber | StreamedPrediction]:
     """Predict all examples at once or, if one of them is wrong, one after the other."""
     if not examples:
         return
@@ -153,7 +160,7 @@ def explain(service: Service, asked: Asked) -> Answer:
         model=served.name,
         version=served.version,
         prediction=plain_label(found.prediction),
-        runner_up=plain_label(found.runner_up),
+        runner_up=None if found.runner_up is None else plain_label(found.runner_up),
         supports=plain_label(found.difference.label),
         against=plain_label(found.speaks_against),
         tables=[score_of(table, wanted.top) for table in tables],
@@ -168,6 +175,7 @@ def explain(service: Service, asked: Asked) -> Answer:
 def explanation_of(model: Model, examples: Any, wanted: ToExplain) -> Explanation:
     """Return why the model makes its prediction or, if an example can have several labels, why it has one of them."""
     if wanted.label is not None:
+        model.need_classes("labels")
         model = model.of_label(wanted.label)
     [found] = model.explain(examples, top=wanted.top)
     only: Explanation = found.labels[0] if isinstance(found, SeveralExplanation) else found

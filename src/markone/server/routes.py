@@ -20,6 +20,7 @@ from markone.server.messages import (
     ModelMetadata,
     Models,
     Parsed,
+    PredictedNumbers,
     Predictions,
     Ready,
     Sentences,
@@ -45,7 +46,7 @@ class Route:
     """Parts in braces are variable."""
     handle: Callable[[Service, Asked], Answer]
     gives: Mapping[str, Any] = field(default_factory=dict)
-    """The content types of the answer, each with its type; None for a text."""
+    """The content types of the answer, each with its type, or several in a tuple; None for a text."""
     reads: Any = None
     """The type of a request in JSON."""
     takes: tuple[str, ...] = ()
@@ -78,7 +79,7 @@ ROUTES = (
         "/predict",
         predicting.predict,
         Examples,
-        {JSON: Predictions, CSV: None, LINES: None},
+        {JSON: (Predictions, PredictedNumbers), CSV: None, LINES: None},
         takes=(JSON, LINES),
         streams=True,
     ),

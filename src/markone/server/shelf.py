@@ -50,6 +50,11 @@ class Served:
     learned: int = 0
     """The number of examples that it has learned since it was loaded."""
 
+    @property
+    def role(self) -> str:
+        """What the model is called: its kind, or a regression, whose files have the kind of classifiers."""
+        return "regression" if isinstance(self.model, Model) and self.model.predicts_numbers else self.kind
+
     @cached_property
     def labels(self) -> list[str]:
         """The classes, as the names of scores."""
@@ -226,10 +231,6 @@ class Shelf:
         if kind not in LOADERS:
             raise DataError(f"{place.path} contains {kind!r:.50}, which the service does not have")
         model: AnyModel = LOADERS[kind](place.path)  # type: ignore[operator]
-        if isinstance(model, Model) and model.predicts_numbers:
-            raise DataError(
-                f"{place.path} predicts numbers, and the service serves models of classes, taggers and parsers"
-            )
         warm(model)
         version = place.version or model.digest[:VERSION_DIGITS]
         return Served(place.name, version, kind, model, place.path, stamp or (0, 0, 0))

@@ -31,7 +31,7 @@ const nameOf = (model) => `${model.name}, version ${model.version}`;
 const chosen = (id) => models[byId(id).value];
 
 function fieldsOf(model) {
-  if (model.kind !== "classifier") return [{ name: "text", kind: "text" }];
+  if (model.kind === "tagger" || model.kind === "parser") return [{ name: "text", kind: "text" }];
   return model.columns;
 }
 
@@ -77,20 +77,27 @@ async function answerOf(model) {
 }
 
 function drawPrediction(model, { predictions: [one], missing }, explained) {
-  const numbers = one.probabilities ?? one.scores;
-  const what = one.probabilities ? "probability" : "score";
-  const best = Object.entries(numbers).sort((a, b) => (b[1] ?? -Infinity) - (a[1] ?? -Infinity)).slice(0, 5);
-  const said = best.map(([label, value]) => `${words.label(label)} ${value === null ? "impossible" : words.number(value)}`).join(", ");
+  const isNumber = model.kind === "regression";
   const parts = [
     element("h2", { textContent: nameOf(model) }),
-    element("p", { className: "verdict" }, `prediction: ${namesOf(one.label)}`),
-    element("p", { className: "quiet", textContent: `${what}: ${said}` }),
+    element("p", { className: "verdict" }, `prediction: ${isNumber ? sixDigits(one.prediction) : namesOf(one.label)}`),
   ];
+  if (!isNumber) parts.push(element("p", { className: "quiet", textContent: numbersOf(one) }));
   if (missing) parts.push(element("p", { className: "quiet", textContent: `without a value: ${missing.join(", ")}` }));
   const why = `Positive numbers support ${words.label(String(explained.supports))}, negative numbers ${words.label(String(explained.against))}.`;
-  parts.push(element("p", { className: "quiet", textContent: why }), ...explained.texts.filter((text) => text.pieces.length > 0).map(drawText));
-  parts.push(drawTable(explained.tables.at(-1)));
+  parts.push(element("p", { className: "quiet", textContent: why }), ...explained.texts.filter((text) => text.pieces.length > 0).map((text) => drawText(model, text)));
+  parts.push(drawTable(model, explained.tables.at(-1)));
   return element("section", {}, ...parts);
+}
+
+/** A predicted number, as exact as on the command line. */
+const sixDigits = (number) => (number === null ? "infinite" : String(Number(number.toPrecision(6))));
+
+/** The probabilities of the best classes or, without them, their scores. */
+function numbersOf({ probabilities, scores }) {
+  const best = Object.entries(probabilities ?? scores).sort((a, b) => (b[1] ?? -Infinity) - (a[1] ?? -Infinity)).slice(0, 5);
+  const said = best.map(([label, value]) => `${words.label(label)} ${value === null ? "impossible" : words.number(value)}`).join(", ");
+  return `${probabilities ? "probability" : "score"}: ${said}`;
 }
 
 /** One label, or all of several labels. */
@@ -100,7 +107,7 @@ function namesOf(label) {
 }
 
 /** The text, whose words are marked by how much they support one class or the other. */
-function drawText({ column, pieces }) {
+function drawText(model, { column, pieces }) {
   const most = Math.max(1e-12, ...pieces.map((piece) => Math.abs(piece.mark ?? 0)));
   const drawn = pieces.map(({ text, mark }) => {
     const share = Math.abs(mark ?? 0) / most;
@@ -112,12 +119,12 @@ function drawText({ column, pieces }) {
   });
   const box = element("div", { className: "marked", tabIndex: 0 }, ...drawn);
   box.setAttribute("role", "region");
-  box.setAttribute("aria-label", `The words of ${column}, marked`);
+  box.setAttribute("aria-label", `The words of ${column}, marked by ${nameOf(model)}`);
   return box;
 }
 
 /** The largest contributions, each with a bar, and the score that they add up to. */
-function drawTable({ rows, score, features }) {
+function drawTable(model, { rows, score, features }) {
   const most = Math.max(1e-12, ...rows.map((row) => Math.abs(row.product ?? 0)));
   const lines = rows.map((row) => {
     const length = (Math.abs(row.product ?? 0) / most) * (WIDTH / 2);
@@ -133,7 +140,7 @@ function drawTable({ rows, score, features }) {
   const sum = element("p", { className: "quiet", textContent: `All contributions add up to ${words.number(score)}.${rest}` });
   const box = element("div", { className: "text-weights", tabIndex: 0 }, table, sum);
   box.setAttribute("role", "region");
-  box.setAttribute("aria-label", "The contributions of the features");
+  box.setAttribute("aria-label", `The contributions of the features to the answer of ${nameOf(model)}`);
   return box;
 }
 
@@ -148,7 +155,7 @@ function drawSentences(model, { sentences }) {
   const head = element("tr", {}, ...names.map((name) => element("th", { scope: "col", textContent: name })));
   const box = element("div", { className: "text-weights", tabIndex: 0 }, element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows)));
   box.setAttribute("role", "region");
-  box.setAttribute("aria-label", "The words and their tags");
+  box.setAttribute("aria-label", `The words and their tags by ${nameOf(model)}`);
   return element("section", {}, element("h2", { textContent: nameOf(model) }), box);
 }
 
