@@ -163,7 +163,7 @@ def test_contrasts_that_would_take_long_learn_from_fewer_rows_and_say_so(monkeyp
     monkeypatch.setattr(contrasts, "MOST_COMPARED", 100 * 4 * 30)
     found = compare(X, target=y, rules=["mira"], folds=2)
     assert found.remarks == [
-        "1-nearest-neighbour was trained on 30 of 100 rows in each fold, since all would take too long.",
+        "1-nearest-neighbour was trained on about 30 of 100 rows in each fold, since all would take too long.",
     ]
     assert found.remarks[0] in str(found).replace("\n", " ") and found.remarks[0] in found.html()
 

@@ -293,8 +293,29 @@ def test_an_archive_of_one_file_is_read(tmp_path: Path) -> None:
 
 def test_an_ending_that_is_almost_known_is_guessed(tmp_path: Path) -> None:
     (tmp_path / "a.cvs").write_text(CSV)
-    with pytest.raises(DataError, match=r"does not show its format \(.*\)\. Did you mean '\.csv'\?; set it"):
+    with pytest.raises(DataError, match=r"does not show its format; if you meant \.csv, set format='csv'"):
         markone.read(tmp_path / "a.cvs")
+
+
+@pytest.mark.parametrize(
+    ("lines", "advice"),
+    [
+        ("ham\tsee you\nspam\tfree\nham\thello\nham\tyes\n", "a label, a tab and a text per line: set format='tab'"),
+        ("age\tjob\n1\tclerk\n2\tbaker\n", "a table with tabs: set format='tsv'"),
+        (CSV, "a table with commas: set format='csv'"),
+        ('{"a": 1}\n', "a JSON object per line: set format='jsonl'"),
+    ],
+)
+def test_the_lines_of_a_file_without_an_ending_tell_what_to_set(tmp_path: Path, lines: str, advice: str) -> None:
+    (tmp_path / "data").write_text(lines)
+    with pytest.raises(DataError, match=f"does not show its format; by its first lines, it is {advice}"):
+        markone.read(tmp_path / "data")
+
+
+def test_treebanks_are_not_for_classifiers(tmp_path: Path) -> None:
+    (tmp_path / "a.conllu").write_text("1\tA\n")
+    with pytest.raises(DataError, match="contains sentences, by its name; taggers and parsers learn from them"):
+        markone.read(tmp_path / "a.conllu")
 
 
 def test_other_archives_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -882,10 +882,8 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         markone.read(tmp_path / "nowhere" / "a.csv")
     with pytest.raises(DataError, match="no file matches"):
         markone.read(str(tmp_path / "*.tsv"))
-    with pytest.raises(DataError, match=r"the name of .*/data does not show its format .*set it, for instance format"):
+    with pytest.raises(DataError, match=r"the name of .*/data does not show its format; set it, for instance format"):
         markone.read(write(tmp_path, "data", "x"))
-    with pytest.raises(DataError, match=r"does not show its format \(\.csv .*\.txt idx3-ubyte idx3\.ubyte .*\)"):
-        markone.read(tmp_path / "data")
     for name in ("t10k-labels-idx1-ubyte", "t10k-labels.idx1-ubyte.gz"):
         with pytest.raises(DataError, match="contains labels, by its name; read the file of images, .*idx3-ubyte"):
             markone.read(write(tmp_path, name, as_idx(MARKS)))

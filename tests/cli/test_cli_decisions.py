@@ -24,7 +24,10 @@ def mails(folder):
 def test_a_threshold_is_chosen_kept_and_shown(mails, run):
     wanted = ("--positive", "urgent", "--threshold", "f1", "-o", "t.model")
     report = " ".join(run("train", "mails.csv", "--target", "kind", *wanted).split())
-    assert "urgent is predicted from a score of -" in report and "on 3,000 rows that were not trained on" in report
+    assert (
+        "urgent is predicted from a score of -" in report
+        and "on 3,000 rows, each scored by a model that was not trained" in report
+    )
     run("train", "mails.csv", "--target", "kind", "--positive", "urgent", "-o", "plain.model", "--quiet")
     plain, chosen = (json.loads(run("evaluate", f"{name}.model", "new-mails.csv", "--json")) for name in ("plain", "t"))
     assert plain["threshold"] is None and chosen["threshold"]["aim"] == "f1"

@@ -43,3 +43,8 @@ def test_what_is_no_model_is_told_as_ever(run, folder):
         data = [] if command == ("explain",) else ["test.csv"]
         assert "there is no model nothing.model" in run(*command, "nothing.model", *data, status=2)
         assert "test.conllu is not a Markone model" in run(*command, "test.conllu", *data, status=2)
+
+
+def test_a_model_and_data_in_the_wrong_order_are_named(run, folder):
+    said = run("evaluate", "new.csv", "reviews.model", status=2)
+    assert "new.csv is not a Markone model, but reviews.model is one; name the model first" in said

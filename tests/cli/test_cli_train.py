@@ -182,6 +182,7 @@ def test_the_next_command_fits_images(run, folder):
     assert "of 8 examples are right" in run(*shlex.split(line)[2:])
 
 
+@pytest.mark.filterwarnings("default:renamed.csv lacks the column:markone.MarkoneWarning")
 def test_columns_that_are_not_used_are_named(run, folder):
     rows = [{"a": i % 2, "b": None, "c": [i], "d": i, "y": "no" if i % 2 else "yes"} for i in range(8)]
     (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

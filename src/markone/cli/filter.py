@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from markone.cli.options import FileName, Flag, Number, WholeNumber
 from markone.cli.shared_options import Json, ModelFile, Quiet
+from markone.errors import SettingsError
 
 INPUT = "JSON lines (.jsonl, .jsonl.gz, .jsonl.zst) or Parquet files, patterns such as crawl/*.jsonl.zst, or folders."
 
@@ -67,11 +69,15 @@ def filter(
     from markone.cli.models import check_kind
     from markone.cli.progress import wished
     from markone.cli.terminal import say
+    from markone.data.finding import format_of
     from markone.filtering.filtering import check_not_fasttext, filter_files
     from markone.learning.progress import progress_of
 
     check_not_fasttext(model)
     check_kind(model, "classifier", "use", *data)
+    if format_of(out) is not None and not os.path.isdir(out):
+        advice = f"names the folder of the results, and {out} is named like a file; leave out the ending"
+        raise SettingsError("out", advice)
     bar = progress_of(wished(quiet=quiet or json))
     try:
         report = filter_files(

@@ -24,7 +24,7 @@ from markone.model.model import Model
 from markone.model.number_evaluation import NumberEvaluation
 from markone.model.several_evaluation import SeveralEvaluation
 from markone.model.several_labels import SeveralLabels
-from markone.reporting.grids import SCREEN, cells, counted, label_in_words, plain_number, shortened
+from markone.reporting.grids import SCREEN, cells, counted, feature_in_words, label_in_words, plain_number, shortened
 
 if TYPE_CHECKING:
     from markone.experiments.inspecting import Remark
@@ -117,6 +117,18 @@ def listed(names: list[str], width: int = NAME_WIDTH) -> str:
     """Return the first few names in a list."""
     shown = ", ".join(shortened(name, width) for name in names[:NAMES_SHOWN])
     return shown + (", ..." if len(names) > NAMES_SHOWN else "")
+
+
+def by_value(values: dict[str, str]) -> dict[str, list[str]]:
+    """Return the keys of each value.
+
+    >>> by_value({"age": "numeric", "job": "text", "pay": "numeric"})
+    {'numeric': ['age', 'pay'], 'text': ['job']}
+    """
+    found: dict[str, list[str]] = {}
+    for key, value in values.items():
+        found.setdefault(value, []).append(key)
+    return found
 
 
 class Report:
@@ -248,7 +260,7 @@ class Report:
                 yield from wrap(f"{kind}: {names}.", SCREEN, initial_indent="  ", subsequent_indent="    ")
         not_used = self.not_used()
         if not_used:
-            reasons = [f"{shortened(name, NAME_WIDTH)} ({why})" for name, why in not_used.items()]
+            reasons = [f"{listed(names)} ({why})" for why, names in by_value(not_used).items()]
             said = f"Not used: {listed(reasons, SCREEN)}."
             yield from wrap(said, SCREEN, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
         if history.unlabelled:
@@ -258,10 +270,7 @@ class Report:
 
     def used_kinds(self) -> dict[str, list[str]]:
         """Return the names of the used columns by their kinds."""
-        found: dict[str, list[str]] = {}
-        for column in self.model.features.columns:
-            found.setdefault(column.kind, []).append(column.name)
-        return found
+        return by_value({column.name: column.kind for column in self.model.features.columns})
 
     def columns_by_kind(self) -> list[tuple[str, str]]:
         """Return each kind with the number of its columns, and the names of these columns."""
@@ -311,7 +320,8 @@ class Report:
         what = what if model.several is None else counted(len(model.classes), "label")
         what = f"{what} of {shortened(model.target or 'label', NAME_WIDTH)}"
         features = counted(model.features.width, "feature", "features")
-        yield f"Learned {what} from {counted(history.rows, 'row', 'rows')} ({model.settings.rule}, {features})."
+        said = f"Learned {what} from {counted(history.rows, 'row', 'rows')} ({model.settings.rule}, {features})."
+        yield from wrap(said, SCREEN, subsequent_indent="  ", break_on_hyphens=False)
         for sentence in model.features.shapes_in_words():
             yield from wrap(sentence, SCREEN, initial_indent="  ", subsequent_indent="  ")
         yield from self.positive()
@@ -333,11 +343,17 @@ class Report:
             yield f"  {said}"
         yield from self.decided()
 
+    def not_seen(self, rows: int) -> str:
+        """Say on which rows a threshold was chosen."""
+        if rows == self.model.history.held_out:
+            return f" on {rows:,} rows that were not trained on"
+        return f" on {rows:,} rows, each scored by a model that was not trained on it"
+
     def decided_labels(self, several: SeveralLabels) -> Iterator[str]:
         """Say how the thresholds of several labels were chosen."""
         chosen = [one.threshold for one in several.decisions if one.threshold is not None]
         if chosen:
-            rows = f" on {chosen[0].rows:,} rows that were not trained on" if chosen[0].rows else ""
+            rows = self.not_seen(chosen[0].rows) if chosen[0].rows else ""
             what = f"The thresholds of {len(chosen):,} of {counted(len(several.decisions), 'label')}"
             said = f"{what} were chosen for {chosen[0].aim}{rows}."
             yield from wrap(said, SCREEN, initial_indent="  ", subsequent_indent="  ")
@@ -349,10 +365,10 @@ class Report:
             yield from self.decided_labels(self.model.several)
         if threshold is not None:
             what = f"{label_in_words(self.model.classes[1])} is predicted from a score of {threshold.score:.4g}"
-            said = f"{what}, for {threshold.aim}"
+            said = f"{what}, for {threshold.aim_in_words}"
             if threshold.precision is not None and threshold.recall is not None:
                 measured = f"precision {threshold.precision:.1%}, recall {threshold.recall:.1%}"
-                said += f": {measured} on {threshold.rows:,} rows that were not trained on"
+                said += f": {measured}{self.not_seen(threshold.rows)}"
             yield from wrap(f"{said}.", SCREEN, initial_indent="  ", subsequent_indent="  ")
         if abstention is not None:
             shares = abstention.answered / abstention.rows, abstention.wrong / abstention.answered
@@ -424,6 +440,7 @@ class Report:
 
     def features(self) -> Iterator[str]:
         strongest = [(label_in_words(label, NAME_WIDTH), names) for label, names in self.strongest() if names]
+        strongest = [(label, [*map(feature_in_words, names)]) for label, names in strongest]
         width = max((cells(label) for label, _ in strongest[:CLASSES_SHOWN]), default=0)
         for label, names in strongest[:CLASSES_SHOWN]:
             words = f"  {label}{' ' * (width - cells(label))}  {shortened(names[0], NAME_WIDTH)}"

@@ -13,8 +13,11 @@ from markone.data.archives import is_zip, members_of
 from markone.data.files import COMPRESSION_OF_ENDING, NamedFile, open_plain
 from markone.data.foreign import foreign_at
 from markone.data.formats import FORMATS, format_of_name
-from markone.errors import DataError, Setting, did_you_mean
+from markone.errors import DataError, Setting, Words, did_you_mean
 
+TREEBANKS = (".conllu", ".conllx", ".conll")
+LOOKED_AT = 1 << 16
+"""The bytes of a file that show its format if its name does not."""
 IDX_LABELS = ("idx1-ubyte", "idx1.ubyte")
 
 
@@ -130,6 +133,43 @@ def name_without_compression(path: str) -> str:
     return stem if ending in COMPRESSION_OF_ENDING else name
 
 
+def unknown_format(path: str) -> DataError:
+    """The error for a file whose name does not show its format, with a guess by its ending or its first lines."""
+    from difflib import get_close_matches
+
+    problem = f"the name of {path} does not show its format"
+    ending = os.path.splitext(name_without_compression(path))[1]
+    if ending in TREEBANKS:
+        use = "taggers and parsers learn from them, with markone tag train and markone parse train"
+        return DataError(f"{path} contains sentences, by its name", file=path, advice=use)
+    formats = {one: format.name for format in FORMATS.values() for one in format.endings}
+    similar = get_close_matches(ending, formats, 1)
+    if similar:
+        advice: Words = (f"if you meant {similar[0]}, set ", Setting("format", formats[similar[0]]))
+    elif looks := format_of_lines(path):
+        advice = (f"by its first lines, it is {FORMATS[looks].help}: set ", Setting("format", looks))
+    else:
+        advice = ("set it, for instance ", Setting("format", "csv"))
+    return DataError(problem, file=path, advice=advice)
+
+
+def format_of_lines(path: str) -> str | None:
+    """The format that the first lines of a file look like, for advice; None if they look like no text format."""
+    try:
+        with open_plain(NamedFile(path)) as file:
+            start = file.read(LOOKED_AT).decode("utf-8", "ignore")
+    except (OSError, DataError):
+        return None
+    lines = [line for line in start[: start.rfind("\n") + 1].splitlines() if line.strip()]
+    if not lines:
+        return None
+    if all(line.startswith("{") for line in lines):
+        return "jsonl"
+    if all("\t" in line for line in lines):
+        return "tab" if 2 * len({line.partition("\t")[0] for line in lines}) <= len(lines) else "tsv"
+    return "csv" if all("," in line for line in lines) else None
+
+
 def common_format(paths: Sequence[str]) -> str:
     """The format of all these files, which their names show."""
     formats = {path: format_of(path) for path in paths}
@@ -146,14 +186,7 @@ def common_format(paths: Sequence[str]) -> str:
             raise error
         if is_zip(path):
             open_plain(NamedFile(path)).close()  # an error if it is not an archive of one file
-        endings = [ending for format in FORMATS.values() for ending in format.endings]
-        guess = did_you_mean(os.path.splitext(name_without_compression(path))[1], endings)
-        advice = ("set it, for instance ", Setting("format", "csv"))
-        raise DataError(
-            f"the name of {path} does not show its format ({' '.join(endings)}).{guess}".removesuffix("."),
-            file=path,
-            advice=advice,
-        )
+        raise unknown_format(path)
     if others:
         path = next(path for path, format in formats.items() if format == others[0])
         raise DataError(

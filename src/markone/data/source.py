@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -123,7 +123,8 @@ def no_target(source: Source | None = None) -> DataError:
     """The error for training examples without a target."""
     names = [] if source is None else source.column_names
     which = "" if source is None else f": the columns of {source.name} are {some_of(names)}"
-    likely = likely_target(names)
+    texts = () if source is None else [column.name for column in source.columns if column.kind == "text"]
+    likely = likely_target(names, texts)
     if source is not None and (hint := source.header_hint()):
         return DataError(f"there is nothing to predict: no column of {source.name} has been named", advice=hint)
     if likely is None:
@@ -133,14 +134,18 @@ def no_target(source: Source | None = None) -> DataError:
     return DataError(f"there is nothing to predict{which}", advice=advice)
 
 
-def likely_target(names: list[str]) -> str | None:
-    """Return the column that most likely holds the labels: one that is called so, or else the last of several.
+def likely_target(names: list[str], texts: Collection[str] = ()) -> str | None:
+    """Return the column that most likely holds the labels: one that is called so, or else the last of several, which is
+    not a text if another one is there.
 
     >>> likely_target(["id", "Label", "text"]), likely_target(["tenure", "churn"]), likely_target(["text"])
     ('Label', 'churn', None)
+    >>> likely_target(["guest", "review"], texts=["review"])
+    'guest'
     """
     called = next((name for name in names if name.strip().lower() in NAMES_OF_TARGETS), None)
-    return called or (names[-1] if len(names) > 1 else None)
+    others = [name for name in names if name not in texts] or names
+    return called or (others[-1] if len(names) > 1 else None)
 
 
 def some_of(names: list[str]) -> str:

@@ -31,9 +31,8 @@ class Contrast(ByEstimator):
         remark = None
         if most < all_rows:
             rows = rows.some(np.random.default_rng(0).permutation(all_rows)[:most])
-            remark = (
-                f"{self.name} was trained on {most:,} of {all_rows:,} rows in each fold, since all would take too long."
-            )
+            about = f"about {float(f'{most:.2g}'):,.0f} of {all_rows:,} rows in each fold"
+            remark = f"{self.name} was trained on {about}, since all would take too long."
         if not self.uses_importance:
             rows = replace(rows, importance=None)
         return replace(super().answer(as_dense(rows)), remark=remark)

@@ -17,7 +17,7 @@ from markone.data.read import read
 from markone.data.sets import SET_KINDS
 from markone.data.source import BadLines, Batch, Column, GivenRows, Names, Source, missing_column
 from markone.data.strings import Strings
-from markone.data.tables import BATCH_ROWS
+from markone.data.tables import BATCH_ROWS, TableSource
 from markone.errors import DataError, did_you_mean, warn
 from markone.extras import installed
 from markone.features.plain_examples import without_arrow
@@ -74,7 +74,10 @@ def completed(source: Source, columns: tuple[Column, ...]) -> Source:
     absent = [column for column in columns if column.name not in names]
     there = tuple(column for column in columns if column.name in names)
     if not absent or not there or any(column.kind in ("image", "rows") for column in columns):
-        return fitting(source, columns)
+        found = fitting(source, columns)
+        if isinstance(found, Renamed) and isinstance(source, TableSource):
+            warn(f"{source.name} lacks the column {found.new!r} of the model; its only text, {found.old!r}, is used")
+        return found
     which = ", ".join(repr(column.name) for column in absent)
     several = len(absent) > 1
     warn(

@@ -111,6 +111,11 @@ class Threshold(Brief):
     recall: float | None = None
     """The recall of the second class on these rows."""
 
+    @property
+    def aim_in_words(self) -> str:
+        """What it was chosen for, so that a probability is called one."""
+        return f"a probability of {self.aim}" if self.aim[:1].isdigit() else self.aim
+
     def in_brief(self) -> str:
         return f"{self.aim}: a score of {self.score:.4g}"
 

@@ -210,7 +210,7 @@ class Evaluation(Shown):
             yield "Brier", f"{self.brier:.4f}", ""
             yield "ECE", f"{self.calibration_error:.2%}", "the mean error of probabilities"
         if self.threshold is not None:
-            note = f"{shown(self.classes[1])} is predicted from this score on, for {self.threshold.aim}"
+            note = f"{shown(self.classes[1])} is predicted from this score on, for {self.threshold.aim_in_words}"
             yield "threshold", f"{self.threshold.score:.4g}", note
         if self.abstention is not None:
             left_out = self.abstained / (self.abstained + self.total)

@@ -24,7 +24,7 @@ from markone.model.counts import STRONGEST, Counts, Weights, strongest
 from markone.model.decisions import ABSTAINED, Threshold
 from markone.model.several_labels import against as negated
 from markone.model.shapes import Shapes, shapes_of
-from markone.reporting.grids import Grid, counted, label_in_words, plain_number, signed_numbers
+from markone.reporting.grids import Grid, counted, feature_in_words, label_in_words, plain_number, signed_numbers
 from markone.reporting.marking import MarkedText, Vocabulary, mark
 from markone.reporting.shown import Content, Shown, fragment_of
 
@@ -143,7 +143,7 @@ class Explanation(Shown):
         count = len(self.difference.rows)
         shown = min(self.top, count) if count - self.top != 1 else count  # "and 1 more" would need a line as well
         labels, heads = ["", ""], ["feature", "value"]
-        cells = [[row.feature, plain_number(row.value)] for row in self.difference.rows[:shown]]
+        cells = [[feature_in_words(row.feature), plain_number(row.value)] for row in self.difference.rows[:shown]]
         more, total = (
             ["and 1 more feature" if count - shown == 1 else f"and {count - shown:,} more features", ""],
             ["sum" if self.adds_up else "score", ""],
@@ -478,7 +478,12 @@ class ModelExplanation(Shown):
         heads = ["feature", "weight", f"in {label_in_words(side.label, LABEL_WIDTH)}", elsewhere, "odds"]
         weights = signed_numbers([one.weight for one in shown])
         cells = [
-            [one.feature, weight, *("" if n is None else f"{n:,}" for n in one[2:4]), odds_in_words(one.odds)]
+            [
+                feature_in_words(one.feature),
+                weight,
+                *("" if n is None else f"{n:,}" for n in one[2:4]),
+                odds_in_words(one.odds),
+            ]
             for one, weight in zip(shown, weights, strict=True)
         ]
         if all(one.odds is None for one in shown):

@@ -224,7 +224,7 @@ def shade(share: float) -> str:
 def plane_lines(chart: Chart, width: int) -> Iterator[str]:
     """Draw points and lines in a frame with the ranges of the axes at its sides, and the names below."""
     low_x, high_x, low_y, high_y = limits_of(chart)
-    ends = [f"{high_y:.3g}", f"{low_y:.3g}"]
+    ends = [*ends_in_words(low_y, high_y)][::-1]
     side = max(map(len, ends))
     across = max(NARROWEST, min(WIDEST, width - side - 2))
     down = TALLEST
@@ -248,12 +248,22 @@ def plane_lines(chart: Chart, width: int) -> Iterator[str]:
         label = ends[0] if number == 0 else ends[1] if number == down - 1 else ""
         yield f"{label:>{side}} │{line}".rstrip()
     yield " " * (side + 1) + "└" + "─" * across
-    least, most = f"{low_x:.3g}", f"{high_x:.3g}"
+    least, most = ends_in_words(low_x, high_x)
     free = across - len(least) - len(most)
     middle = shortened(chart.x, free - 2) if chart.x and free > 4 else ""
     yield " " * (side + 2) + least + middle.center(max(free, 1)) + most
     for line in legend_lines(chart, width - side - 2):
         yield " " * (side + 2) + line
+
+
+def ends_in_words(low: float, high: float) -> tuple[str, str]:
+    """Return both ends of an axis with three digits, or with as many as tell them apart.
+
+    >>> ends_in_words(0.0, 0.12345), ends_in_words(16482.0, 16490.0)
+    (('0', '0.123'), ('16482', '16490'))
+    """
+    digits = next((few for few in range(3, 18) if f"{low:.{few}g}" != f"{high:.{few}g}"), 3)
+    return f"{low:.{digits + (digits > 3)}g}", f"{high:.{digits + (digits > 3)}g}"
 
 
 def legend_lines(chart: Chart, width: int) -> list[str]:

@@ -30,6 +30,10 @@ Kind = Literal["head", "row", "last"]
 # ---- names
 
 
+PART_OF_WORD = "part:"
+"""What the names of n-grams of characters begin with, after the name of their column."""
+
+
 def visible(text: object) -> str:
     """Return the text on one line, with escapes for characters that are invisible, move the cursor or reverse the text.
 
@@ -81,6 +85,16 @@ def shortened(text: object, width: int) -> str:
     begin = first_cells(line, width // 2)
     end = first_cells(line[::-1], width - 1 - cells(begin))[::-1]
     return f"{begin}…{end}"
+
+
+def feature_in_words(name: str) -> str:
+    """Return the name of a feature with visible spaces in parts of words, where they are the ends of a word.
+
+    >>> feature_in_words("name part:na "), feature_in_words("not clean")
+    ('name part:na␣', 'not clean')
+    """
+    begin, mark, part = name.rpartition(PART_OF_WORD)
+    return begin + mark + part.replace(" ", "␣") if mark else name
 
 
 def first_cells(line: str, width: int) -> str:

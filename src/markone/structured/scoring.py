@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from markone.data.strings import Strings
 from markone.errors import DataError
-from markone.reporting.grids import Facts, Grid
+from markone.reporting.grids import SCREEN, Facts, Grid
 from markone.reporting.shown import Content, Shown
 from markone.structured.sentences import Sentences
 from markone.structured.spans import spans_of
@@ -87,7 +88,7 @@ class TagScore(Shown):
         lines = [f"{name} {percent(share)} % ({counts})" for name, share, counts in self._shares()]
         if self.confusions:
             pairs = ", ".join(f"{gold} as {found} ({count:,})" for (gold, found), count in self.commonest())
-            lines.append(f"most frequent errors: {pairs}")
+            lines += wrap(f"most frequent errors: {pairs}", SCREEN, subsequent_indent="  ", break_on_hyphens=False)
         return "\n".join(lines)
 
     def _shares(self) -> Iterator[tuple[str, float, str]]:
