@@ -334,6 +334,8 @@ class Values:
 
         self.name, self.kind = name, kind
         self.array = kinds.decoded(array)
+        if kind not in (None, "categorical", "text", *SET_KINDS) and kinds.is_words(self.array.type):
+            self.array = without_blanks(self.array)
         self.missing = self.array.null_count
         self.own_array = array
         plain = self.array
@@ -363,6 +365,15 @@ class Values:
         if self.kind in STYLES:
             made = made.cast(pa.int64()).cast(pa.float64(), safe=False)
         return np.asarray(made.to_numpy(zero_copy_only=False), np.float64)
+
+
+def without_blanks(texts: Any) -> Any:
+    """Blank texts are missing values where numbers, dates or truth values are written."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    blank = pc.equal(pc.utf8_trim_whitespace(texts), "")
+    return pc.if_else(blank, pa.scalar(None, texts.type), texts)
 
 
 def labels_beside(name: str, labels: Sequence[Any]) -> Values:
