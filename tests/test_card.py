@@ -48,6 +48,36 @@ def test_the_digest_of_a_tagger_is_that_of_its_file(tmp_path: Path) -> None:
 # ---- cards
 
 
+def test_a_model_that_is_too_good_or_has_numbers_as_classes_says_so() -> None:
+    """Both are seen where a result is first shown, in a notebook or by print, and not only by `inspect`."""
+    random = np.random.default_rng(0)
+    numbers = random.integers(0, 2, 3000)
+    frame = pandas.DataFrame(
+        {"size": random.normal(size=3000), "status": np.where(numbers, "out", "in"), "gone": numbers}
+    )
+    leaky = markone.train(frame, target="gone")
+    assert leaky.history.held_out >= 100 and "right on all held-out examples. Does a column give" in str(leaky)
+    assert "Does a column give the target away" in str(leaky.card()) and "right on all" in leaky._repr_html_()
+    fair = frame.assign(status=np.where(random.random(3000) < 0.2, "in", frame["status"]))
+    assert "right on all" not in str(markone.train(fair, target="gone"))
+    years = frame.assign(gone=np.arange(3000) % 30)
+    assert "Its 30 classes are numbers. To predict numbers, use the rule 'regression'." in str(
+        markone.train(years, target="gone")
+    )
+    words = years.assign(gone=years["gone"].map("group {}".format))
+    assert "are numbers" not in str(markone.train(words, target="gone"))
+    assert "are numbers" not in str(markone.train(years, target="gone", rule="regression"))
+
+
+def test_a_model_says_what_replaces_the_names_of_estimators() -> None:
+    model = text_model()
+    with pytest.raises(AttributeError, match=r"no attribute 'predict_proba'; use model\.probabilities\(examples\)"):
+        model.predict_proba(TEXTS)
+    with pytest.raises(AttributeError, match=r"^'Model' object has no attribute 'strange'$"):
+        model.strange  # noqa: B018
+    assert not hasattr(model, "fit") and getattr(model, "coef_", None) is None
+
+
 @pytest.mark.parametrize("rule", ["mira", "logistic", "svm", "naive-bayes", "mlp"])
 def test_a_card_says_what_is_known(rule: str) -> None:
     frame = {"text": TEXTS * 10, "kind": KINDS * 10}

@@ -23,6 +23,34 @@ from markone.errors import (
 )
 
 
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"max_iter": 3}, "Did you mean 'epochs'"),
+        ({"n_jobs": 1}, "Did you mean 'threads'"),
+        ({"rule": "ridge"}, "Did you mean 'regression'"),
+        ({"rule": "Passive_Aggressive"}, "Did you mean 'hinge'"),
+        ({"epoch": 3}, "Did you mean 'epochs'"),
+        ({"tune": True}, "not a setting, but a function: train with the settings of markone.tune"),
+        ({"calibrate": True}, "is not needed: the probabilities"),
+        ({"cv": 3}, "is called folds"),
+    ],
+)
+def test_names_of_other_programs_are_understood(given: dict[str, object], sentence: str) -> None:
+    with pytest.raises(SettingsError, match=sentence):
+        markone.train(["a", "b"], target=[0, 1], **given)  # type: ignore[arg-type]
+
+
+def test_other_ways_to_say_leave_one_out_are_understood() -> None:
+    with pytest.raises(SettingsError, match="Did you mean 'loo'"):
+        markone.validate(["a", "b"], target=[0, 1], method="leave-one-out")  # type: ignore[arg-type]
+
+
+def test_an_estimator_that_gets_words_names_the_transformer() -> None:
+    with pytest.raises(DataError, match=r"float: 'red'. .*make_pipeline\(markone.FeatureTransformer\(\)"):
+        markone.LogisticRegression().fit([["red"], ["blue"]], [0, 1])
+
+
 def shouted(setting: Setting) -> str:
     return setting.name.upper()
 

@@ -83,6 +83,8 @@ def test_output(frame: pd.DataFrame) -> None:
         transformer = FeatureTransformer(sparse_output=False).set_output(transform=library)
         out = transformer.fit_transform(frame)
         assert isinstance(out, kind) and list(out.columns) == transformer.get_feature_names_out().tolist()
+        by_itself = FeatureTransformer().set_output(transform=library).fit_transform(frame)
+        assert isinstance(by_itself, kind) and by_itself.equals(out)
     with pytest.raises(SettingsError, match="sparse_output must be True, False or 'auto', not 'no'"):
         FeatureTransformer(sparse_output="no").fit(frame)
 

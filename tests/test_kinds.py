@@ -389,5 +389,7 @@ def test_numbers_that_pandas_has_left_as_strings_are_numbers(tmp_path):
     assert {one.name: one.kind for one in source.columns} == {"amount": "numeric", "zip": "categorical"}
     values = next(iter(source.batches())).columns["amount"].to_pylist()
     assert values == [*(i + 0.5 for i in range(40)), None]
+    [amount] = [one for one in markone.inspect(table, target="label").columns if one.name == "amount"]
+    assert (amount.missing, amount.distinct) == (1, 40)
     texts = markone.read({"text": ["1.5", "2.5", "three"], "label": ["a", "b", "a"]}, target="label")
     assert [one.kind for one in texts.columns] == ["text"]

@@ -675,6 +675,10 @@ def test_the_roc_curve_of_a_validation_and_of_a_model() -> None:
     area = roc_auc_score(y, model.scores(X)[:, 1])
     assert 0.5 < area < 1
     assert title(axes) == f"finding 1: AUC {area:.3f}"
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(kind=y)
+    model = markone.train(frame, target="kind", epochs=2)
+    [axes] = plots.roc(model, frame).axes
+    assert title(axes) == f"finding 1: AUC {roc_auc_score(y, model.scores(frame)[:, 1]):.3f}"
 
 
 def test_infinite_scores_have_their_place() -> None:
@@ -689,7 +693,8 @@ def test_what_has_no_roc_curve() -> None:
         (([0, 1], [[0, 1], [1, 0]]), "one score for each label"),
         (([0, 1],), r"labels and scores: roc\(truth, scores\)"),
         (([0, 1], [0, np.nan]), "some of the scores are NaN"),
-        ((markone.train(["a", "b"], target=[0, 1]), ["a"]), "needs a source with labels"),
+        ((markone.train(["a", "b"], target=[0, 1]), ["a"]), "the labels are missing"),
+        ((markone.train(["a", "b"], target=[0, 1]),), r"needs labelled examples: roc\(model, examples\)"),
         ((markone.train(["a", "b", "c"], target=[0, 1, 2]), ["a"]), "two classes, and there are 3"),
         ((markone.train(["a", "b"], target=[0, 1]), markone.read(["a"], target=[3])), "does not know the label 3"),
         ((markone.train(["a", "b"], target=[0, 1]), markone.read(["a"], target=[1])), "all examples belong to one"),

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
@@ -127,6 +129,34 @@ def test_a_relation_of_duckdb_is_read() -> None:
     duckdb = pytest.importorskip("duckdb")
     relation = duckdb.connect().from_arrow(TABLE).project("*")
     assert examples(markone.read(relation, **TABLE_SETTINGS)) == THE_TABLE
+
+
+def test_columns_of_texts_and_numbers_in_pandas_are_read_as_texts() -> None:
+    """pandas makes such columns of files whose first parts look like numbers, and of workbooks."""
+    mixed = pd.DataFrame({"code": [1, "x", None, 2.5] * 5, "size": [1.0, 2.0, 3.0, np.nan] * 5, "y": ["a", "b"] * 10})
+    before = mixed.copy()
+    source = markone.read(mixed, target="y")
+    assert [(column.name, column.kind) for column in source.columns] == [("code", "categorical"), ("size", "numeric")]
+    [batch] = source.batches()
+    assert batch.columns["code"].to_pylist()[:4] == ["1", "x", None, "2.5"]
+    pd.testing.assert_frame_equal(mixed, before)
+    odd: list[Any] = [1, "x", {2}, (3,)]
+    with pytest.raises(DataError, match="Conversion failed for column odd"):
+        markone.read(mixed.assign(odd=odd * 5), target="y")
+
+
+def test_the_name_of_a_series_of_labels_is_that_of_the_target() -> None:
+    frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "kind": ["a", "a", "b", "b"]})
+    for labels, name in [(frame["kind"], "kind"), (pl.Series("kind", ["a", "a", "b", "b"]), "kind")]:
+        model = markone.train(frame[["size"]], labels)
+        assert model.target == name and model.evaluate(frame).total == 4
+    for labels in (
+        frame["kind"].rename("size"),
+        frame["kind"].rename(None),
+        frame["kind"].rename(7),
+        ["a", "a", "b", "b"],
+    ):
+        assert markone.train(frame[["size"]], labels).target == "label"
 
 
 def test_frames_are_not_copied() -> None:

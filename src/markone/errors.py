@@ -209,6 +209,35 @@ def warn(words: Words) -> None:
     warnings.warn(MarkoneWarning(words), stacklevel=level)
 
 
+OTHER_NAMES = {
+    "cross-validation": "kfold",
+    "early-stopping": "patience",
+    "fit-intercept": "bias",
+    "hidden-layer-sizes": "hidden",
+    "learning-rate": "eta",
+    "leave-one-out": "loo",
+    "linear-regression": "regression",
+    "logistic-regression": "logistic",
+    "loocv": "loo",
+    "max-iter": "epochs",
+    "multinomial-nb": "naive-bayes",
+    "n-iter": "epochs",
+    "n-iter-no-change": "patience",
+    "n-jobs": "threads",
+    "nb": "naive-bayes",
+    "neural-network": "mlp",
+    "ols": "regression",
+    "passive-aggressive": "hinge",
+    "random-state": "seed",
+    "ridge": "regression",
+    "sample-weight": "importance",
+    "svc": "svm",
+    "validation-fraction": "holdout",
+    "warm-start": "from_model",
+}
+"""What other programs and textbooks call things that are called something else here."""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a question to add to an error message, or an empty string if no known word is similar.
 
@@ -217,7 +246,10 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     import difflib
 
-    near = difflib.get_close_matches(word, list(known), n=1) if len(word) <= LONGEST_WORD else []
+    known = list(known)
+    if (name := OTHER_NAMES.get(word.lower().replace("_", "-"))) in known:
+        return f" Did you mean {name!r}?"
+    near = difflib.get_close_matches(word, known, n=1) if len(word) <= LONGEST_WORD else []
     return f" Did you mean {near[0]!r}?" if near else ""
 
 

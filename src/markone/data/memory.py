@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,8 @@ def read_memory(what: Any, options: Options) -> Source:
     weights = given(options, "importance", rows)
     importance = None if weights is None else check_importance(weights, rows)
     if is_table:
-        return TableSource(FrameTable(what, "the table"), options, labels, importance)
+        name = name_of_labels(options.target, what.column_names)
+        return TableSource(FrameTable(what, "the table"), options, labels, importance, name)
     for setting in ("target", "importance"):
         if isinstance(getattr(options, setting), str):
             raise SettingsError(
@@ -99,7 +101,7 @@ def as_table_or_matrix(what: Any) -> Any:
 
     try:
         if hasattr(what, "iloc") and hasattr(what, "columns"):  # older versions of pandas have no Arrow interface
-            return without_index(pa.Table.from_pandas(what, preserve_index=False))
+            return without_index(pandas_as_table(what))
         if hasattr(what, "__arrow_c_stream__") or hasattr(what, "__arrow_c_array__"):
             return frame_as_table(what)
         if isinstance(what, Mapping):
@@ -116,6 +118,30 @@ def as_table_or_matrix(what: Any) -> Any:
         f"data must be a path, a frame, a list of texts or dictionaries, a dictionary of columns or a matrix, not "
         f"{type(what).__name__}"
     )
+
+
+def pandas_as_table(frame: Any) -> Any:
+    """Read a frame of pandas. Columns of texts and numbers, which pandas makes of untidy files, become texts."""
+    import pyarrow as pa
+
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        mixed = [number for number in range(frame.shape[1]) if has_texts_and_numbers(frame.iloc[:, number])]
+        if not mixed:
+            raise
+        frame = frame.copy(deep=False)
+        for number in mixed:
+            column = frame.iloc[:, number]
+            frame.isetitem(number, column.map(str, na_action="ignore"))
+        return pa.Table.from_pandas(frame, preserve_index=False)
+
+
+def has_texts_and_numbers(column: Any) -> bool:
+    if column.dtype != object:
+        return False
+    types = {*map(type, column.dropna())}
+    return str in types and len(types) > 1 and all(issubclass(one, str | Number | np.bool_) for one in types)
 
 
 def frame_as_table(frame: Any) -> Any:
@@ -246,6 +272,12 @@ def given(options: Options, setting: str, rows: int) -> Sequence[Any] | None:
     if len(values) != rows:
         raise DataError(f"there are {rows:,} rows but {len(values):,} values in {setting}")
     return values
+
+
+def name_of_labels(labels: Any, columns: Sequence[str]) -> str:
+    """The name of a series of labels, by which a model finds them in later tables; "label" if it has none."""
+    name = getattr(labels, "name", None)
+    return name if isinstance(name, str) and name and name not in columns else "label"
 
 
 def check_importance(weights: Sequence[Any], rows: int) -> NDArray[np.float64]:

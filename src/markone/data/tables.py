@@ -91,16 +91,18 @@ class TableSource(Source):
         options: Options,
         labels: Sequence[Any] | None = None,
         importance: NDArray[np.float64] | None = None,
+        label_name: str = "label",
     ) -> None:
-        """`labels` and `importance` replace columns of the table."""
+        """`labels`, which are called `label_name`, and `importance` replace columns of the table."""
         self.table = table
         self.labels_beside = labels
+        self.label_name = label_name
         self.name = table.name
         self.options = options
         self.bad = BadLines()
         self.sampled = {name: kinds.without_nan(array) for name, array in table.sample().items()}
         self.check_names()
-        self.target = options.target if labels is None else "label"
+        self.target = options.target if labels is None else label_name
         self.importance = options.importance if importance is None else None
         self.given_importance = importance
         self.known_labels = Labels(self.target or "")
@@ -240,7 +242,7 @@ class TableSource(Source):
         return super(TableSource, twin).with_columns(columns)
 
     def _twin(self, options: Options) -> TableSource:
-        twin = TableSource(self.table, options, self.labels_beside, self.given_importance)
+        twin = TableSource(self.table, options, self.labels_beside, self.given_importance, self.label_name)
         twin.files, twin.reading = self.files, self.reading
         return twin
 

@@ -412,16 +412,24 @@ class Classifier(ClassifierMixin, BaseEstimator):
         return quick_rows(X, self._learner.dtype, self._learner.features)
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
-        return validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            accept_large_sparse=True,
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_all_finite=False,  # the core looks
-        )
+        try:
+            return validate_data(
+                self,
+                X,
+                reset=reset,
+                accept_sparse="csr",
+                accept_large_sparse=True,
+                dtype=[np.float64, np.float32],
+                order="C",
+                ensure_all_finite=False,  # the core looks
+            )
+        except ValueError as error:
+            if "could not convert string to float" not in str(error):
+                raise
+            raise DataError(
+                f"{error}. Estimators need numbers; make_pipeline(markone.FeatureTransformer(), ...) makes them of "
+                "texts and tables"
+            ) from None
 
     def _validate_labels(self, y: ArrayLike, rows: int) -> NDArray[Any]:
         labels: NDArray[Any] = column_or_1d(y, warn=True)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
@@ -39,7 +40,7 @@ class FeatureTransformer(TransformerMixin, BaseEstimator):
         The kinds of columns, as for `markone.read`, for example `{"zip": "categorical"}`. By default, they are guessed.
     sparse_output
         Whether the result of `transform` is a sparse matrix or an array. With `auto`, it is sparse if most values are
-        0. Frames, which `set_output` makes, need False.
+        0, but not if `set_output` asks for a frame, which needs an array.
     n_jobs
         The number of threads that make features. The default is the number of cores. The result is always the same.
 
@@ -102,7 +103,9 @@ class FeatureTransformer(TransformerMixin, BaseEstimator):
         found = [self.feature_map_.transform(batch) for batch in self.feature_map_.batches(X)]
         if not found:
             raise DataError("there are no examples")
-        as_sparse = isinstance(found[0], Sparse) if self.sparse_output == "auto" else self.sparse_output
+        as_sparse = self.sparse_output
+        if as_sparse == "auto":
+            as_sparse = isinstance(found[0], Sparse) and _get_output_config("transform", self)["dense"] == "default"
         if as_sparse:
             return sparse.vstack([sparse.csr_matrix(as_scipy(one)) for one in found], format="csr")
         return np.vstack([as_scipy(one).toarray() if isinstance(one, Sparse) else one for one in found])

@@ -276,7 +276,7 @@ def of_rows(source: TableSource, arrays: Mapping[str, Any], target: str | None) 
     set_kind = None if target is None else kind_of_sets(source, target)
     labels = None if target is None or set_kind is not None else values[target]
     if source.labels_beside is not None and not source.several:
-        labels = labels_beside(source.labels_beside[: len(next(iter(arrays.values())))])
+        labels = labels_beside(source.label_name, source.labels_beside[: len(next(iter(arrays.values())))])
     columns = []
     for name, some in values.items():
         is_target = name == target
@@ -334,6 +334,8 @@ class Values:
 
         self.name, self.kind = name, kind
         self.array = kinds.decoded(array)
+        if kind not in (None, "categorical", "text", *SET_KINDS) and kinds.is_words(self.array.type):
+            self.array = without_blanks(self.array)
         self.missing = self.array.null_count
         self.own_array = array
         plain = self.array
@@ -365,10 +367,19 @@ class Values:
         return np.asarray(made.to_numpy(zero_copy_only=False), np.float64)
 
 
-def labels_beside(labels: Sequence[Any]) -> Values:
+def without_blanks(texts: Any) -> Any:
+    """Blank texts are missing values where numbers, dates or truth values are written."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    blank = pc.equal(pc.utf8_trim_whitespace(texts), "")
+    return pc.if_else(blank, pa.scalar(None, texts.type), texts)
+
+
+def labels_beside(name: str, labels: Sequence[Any]) -> Values:
     import pyarrow as pa
 
-    return Values("label", pa.array([None if label is None else kinds.written(label) for label in labels]), None)
+    return Values(name, pa.array([None if label is None else kinds.written(label) for label in labels]), None)
 
 
 # ---- remarks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from inspect import signature
 from typing import Any
@@ -56,13 +56,25 @@ def check_weights_of_words(spec: Features, columns: Sequence[Column]) -> None:
         )
 
 
-def check_names(settings: dict[str, Any]) -> None:
+NOT_SETTINGS = {
+    "calibrate": "is not needed: the probabilities of a model are calibrated where this makes them better",
+    "cv": "is called folds, an argument of markone.validate and markone.compare",
+    "tune": "is not a setting, but a function: train with the settings of markone.tune(...).settings",
+}
+"""Names that users of other libraries try, with what to do instead."""
+
+
+def check_names(settings: dict[str, Any], others: Iterable[str] = ()) -> None:
+    """Raise an error for names that are not settings. `others` are the arguments that the function also has."""
     known = [field.name for field in fields(Settings)]
     for name in settings:
         if name not in known:
             if name in signature(read).parameters:
                 raise SettingsError(name, f"is an argument of markone.read: train(markone.read(..., {name}=...))")
-            raise SettingsError(name, f"is unknown; there are {', '.join(known)}.{did_you_mean(name, known)}")
+            if name in NOT_SETTINGS:
+                raise SettingsError(name, NOT_SETTINGS[name])
+            guess = did_you_mean(name, [*known, *others])
+            raise SettingsError(name, f"is unknown; there are {', '.join(known)}.{guess}")
 
 
 def check_kept(kept: Model, given: dict[str, Any]) -> None:

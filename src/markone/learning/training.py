@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from functools import cached_property, partial
 from hashlib import sha256
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Unpack
 
 from markone.checks import check_named, switch
@@ -187,7 +188,7 @@ def train(
     """
     given: dict[str, Any] = {**({} if rule is None else {"rule": rule}), **settings}
     given, weights = with_start(given, start)
-    check_names(given)
+    check_names(given, signature(train).parameters)
     order = ClassOrder.of(positive, classes)
     if predicts_numbers(rule):
         named = {"positive": positive, "classes": classes, "threshold": threshold, "abstain": abstain}

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 STRONGEST = 10
 MOST_ROWS = 30
 """The largest number of columns or classes that are listed."""
+MANY_HELD_OUT = 100
+"""With so many held-out examples, of which none is wrong, a table is suspiciously easy."""
+NOT_OF_TABLES = ("text", "image", "rows")
+MOST_NUMBERS = 20
+"""More classes than this that are all numbers are probably measurements."""
 SPECIAL = "\\`*_{}[]<>#|"
 
 Rows = list[tuple[str, str]]
@@ -189,7 +194,29 @@ def figures(model: Model) -> Section:
         decisions = history.rows * (1 if model.several is None else len(model.classes))
         rows.append(("mistakes in the last pass", f"{last.mistakes:,} of {decisions:,}"))
     sentences = () if held else ("No examples were held out, so its accuracy on new examples is unknown.",)
-    return Section("Figures", sentences, ("figure", "value"), tuple(rows))
+    return Section("Figures", (*sentences, *doubts(model)), ("figure", "value"), tuple(rows))
+
+
+def doubts(model: Model) -> Iterator[str]:
+    """What suggests that the data or the rule are not what was meant."""
+    history = model.history
+    rates = [one.holdout for one in history if one.holdout is not None]
+    if (
+        rates
+        and max(rates) == 1
+        and history.held_out >= MANY_HELD_OUT
+        and any(column.kind not in NOT_OF_TABLES for column in model.features.columns)
+    ):
+        yield (
+            "It was right on all held-out examples. Does a column give the target away, because it is known only "
+            "afterwards? markone.inspect looks for such columns."
+        )
+    if (
+        model.several is None
+        and len(model.classes) > MOST_NUMBERS
+        and all(isinstance(label, int | float) for label in model.classes)
+    ):
+        yield f"Its {len(model.classes):,} classes are numbers. To predict numbers, use the rule 'regression'."
 
 
 def features(model: Model) -> Section:

@@ -54,6 +54,20 @@ OneExample: TypeAlias = "str | Mapping[str, str | float | None]"
 """The types of single examples that an editor recognises. Images and rows of frames are others."""
 ManyExamples: TypeAlias = "list[Any] | NDArray[Any] | PathLike[str] | Source | Mapping[str, Sequence[Any]]"
 """The types of several examples that an editor recognises. Frames of any library are others."""
+NAMES_OF_ESTIMATORS = {
+    "predict_proba": "use model.probabilities(examples), with a column for each of model.classes",
+    "predict_log_proba": "use the logarithm of model.probabilities(examples)",
+    "decision_function": "use model.scores(examples), with a column for each of model.classes",
+    "score": "use model.accuracy(examples), or model.evaluate(examples) for all figures",
+    "fit": "markone.train(examples, target) makes a new model, and from_model=model continues the training of this one",
+    "coef_": "use model.weights(), the weights of each feature for all classes",
+    "intercept_": "the bias is the feature BIAS of model.weights()",
+    "classes_": "use model.classes",
+    "feature_names_in_": "use model.features.columns",
+    "get_feature_names_out": "use model.features.names()",
+    "feature_importances_": "use model.explain() for the strongest features",
+}
+"""What a model has instead of the methods and attributes of scikit-learn's estimators."""
 FEW_TEXTS = 4096
 """A list of up to this many texts is scored at once, in one thread."""
 
@@ -291,6 +305,13 @@ class Model(Brief):
         shown = ", ".join(map(repr, self.classes[:5])) + (", ..." if len(self.classes) > 5 else "")
         classes = counted(len(self.classes), *(("class", "classes") if self.several is None else ("label",)))
         return f"{self.settings.rule}, {counted(self.features.width, 'feature')}, {classes}: {shown}"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what the methods of scikit-learn's classifiers are called here."""
+            here = f"; {NAMES_OF_ESTIMATORS[name]}" if name in NAMES_OF_ESTIMATORS else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{here}", name=name, obj=self)
 
     def __str__(self) -> str:
         from markone.model.card import overview

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import StrMethodFormatter
 from numpy.typing import NDArray
 
-from markone.data.source import UNLABELLED, Source
+from markone.data.source import UNLABELLED
 from markone.errors import DataError
 from markone.model.model import Model
 from markone.plots.colours import BLUE, QUIET
@@ -44,8 +44,8 @@ def roc(truth: Any, scores: Any = None) -> Figure:
     truth
         The labels of examples, of two classes; or a `Validation`; or a `Model`.
     scores
-        For each label the higher, the more the example looks like the second class, in the labels' order; or a
-        `Source`.
+        For each label the higher, the more the example looks like the second class, in the labels' order; or, for a
+        model, labelled examples, as for `Model.evaluate`.
 
     Examples
     --------
@@ -127,8 +127,9 @@ def of_validation(validation: Any) -> Ranking:
 
 def of_model(model: Model, source: Any) -> Ranking:
     check_two(model.classes)
-    if not isinstance(source, Source) or source.target is None:
-        raise DataError("the ROC curve of a model needs a source with labels: markone.read(..., target=...)")
+    if source is None:
+        raise DataError("the ROC curve of a model needs labelled examples: roc(model, examples)")
+    source = model.labelled(source, None)
     truth, scores = [], []
     for batch, _, found in model.answers(source):
         assert batch.labels is not None  # there is a target
