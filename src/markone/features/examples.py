@@ -75,7 +75,8 @@ def completed(source: Source, columns: tuple[Column, ...]) -> Source:
     there = tuple(column for column in columns if column.name in names)
     if not absent or not there or any(column.kind in ("image", "rows") for column in columns):
         found = fitting(source, columns)
-        if isinstance(found, Renamed) and isinstance(source, TableSource):
+        # A list of texts has a column of this name, too.
+        if isinstance(found, Renamed) and isinstance(source, TableSource) and found.old != "text":
             warn(f"{source.name} lacks the column {found.new!r} of the model; its only text, {found.old!r}, is used")
         return found
     which = ", ".join(repr(column.name) for column in absent)
