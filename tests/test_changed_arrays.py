@@ -142,3 +142,27 @@ def test_a_matrix_that_changes_while_an_estimator_learns(estimator: Any) -> None
     estimator.fit(X, labels)
     with flipping(X.indices, HUGE):
         tried(lambda: estimator.predict(X))
+
+
+def shifted(numbers: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers at an address that is odd, as in a message from another process."""
+    octets = np.zeros(numbers.nbytes + 1, np.uint8)
+    found: NDArray[Any] = np.frombuffer(octets, numbers.dtype, numbers.size, 1).reshape(numbers.shape)
+    found[...] = numbers
+    assert not found.flags.aligned
+    return found
+
+
+@pytest.mark.parametrize("kind", ["sparse", "dense"])
+def test_arrays_may_begin_at_any_address(kind: str) -> None:
+    X, labels = matrix(), np.arange(60, dtype=np.int32) % 3
+    expected = Linear(Settings(), features=20, classes=3)
+    expected.learn(Block(as_rows(X if kind == "sparse" else X.toarray()), X, labels))
+    moved: Any = shifted(X.toarray())
+    if kind == "sparse":
+        moved = X.copy()
+        moved.data, moved.indices, moved.indptr = map(shifted, (X.data, X.indices, X.indptr))
+    learner = Linear(Settings(), features=20, classes=3)
+    learner.learn(Block(as_rows(moved), moved, shifted(labels)))
+    assert (learner.weights().matrix() == expected.weights().matrix()).all()
+    assert _core.sum(shifted(np.arange(10.0))) == 45

@@ -90,18 +90,38 @@ def assert_same_weights(linear: Linear, oracle: reference.Learner, rtol: float) 
             np.testing.assert_allclose(weights.bias()[column], want_bias, rtol=rtol, atol=rtol)
 
 
+class Nearest:
+    """The smallest distance so far. A learner and its copies have the same one."""
+
+    distance: float = math.inf
+
+    def __deepcopy__(self, _: Any) -> Nearest:
+        return self
+
+
 class Careful(reference.Learner):
     """Notes how near a score came to where a rounding error would decide."""
 
-    nearest: float = math.inf
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.noted = Nearest()
+        self.has_moved = False
+
+    @property
+    def nearest(self) -> float:
+        return self.noted.distance
 
     def visit(self, x: Any, y: int, h: Any, tally: Any) -> None:
         scores = self.scores(x)
-        if any(any(vector.values()) for vector in self.w.values()):
+        is_somewhere = any(any(vector.values()) for vector in self.w.values())
+        # Weights that an l1 penalty has brought back to 0 may be a rounding error away from it.
+        if is_somewhere or (self.has_moved and self.penalty == "l1"):
             top = sorted(s for k, s in enumerate(scores) if k != y)
-            self.nearest = min(self.nearest, abs(scores[y] - top[-1]), *(abs(top[-1] - s) for s in top[:-1]))
+            distances = [abs(scores[y] - top[-1]), *(abs(top[-1] - s) for s in top[:-1])]
             if self.rule == "hinge":
-                self.nearest = min(self.nearest, abs(scores[y] - top[-1] - 1))
+                distances.append(abs(scores[y] - top[-1] - 1))
+            self.noted.distance = min(self.noted.distance, *distances)
+        self.has_moved |= is_somewhere
         super().visit(x, y, h, tally)
 
 

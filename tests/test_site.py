@@ -89,6 +89,7 @@ def test_pages_describe_themselves(site: Path) -> None:
 
 
 def test_without_an_address_pictures_are_found_from_the_page() -> None:
+    pytest.importorskip("docutils")
     tags = script_of_docs("for_machines").meta_tags("folder/second", "Second", "", "")
     assert 'content="../card.png"' in tags and "og:url" not in tags and "description" not in tags
 

@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -18,8 +19,17 @@ namespace markone {
 
 namespace nb = nanobind;
 
+// Numbers that are only read. An array that another process has sent, or that is a view of bytes, may begin at any
+// address; the core then gets a copy of it, because it reads numbers only where their type allows.
 template <class T, std::size_t dimensions>
-using array = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
+class array : public nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu> {
+  public:
+    using as_given = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
+    array() = default;
+    explicit array(as_given from) : as_given(std::move(from)) {}
+
+    bool is_aligned() const { return reinterpret_cast<std::uintptr_t>(this->data()) % alignof(T) == 0; }
+};
 template <class T, std::size_t dimensions>
 using changeable = nb::ndarray<T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
 template <class T>
@@ -50,3 +60,26 @@ inline row_arrays own(growing_rows&& rows) {
 }
 
 }  // namespace markone
+
+namespace nanobind::detail {
+
+template <class T, std::size_t dimensions>
+struct type_caster<markone::array<T, dimensions>> {
+    using as_given = make_caster<typename markone::array<T, dimensions>::as_given>;
+    using given_array = markone::array<T, dimensions>;
+    NB_TYPE_CASTER(given_array, as_given::Name)
+
+    bool from_python(handle from, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+        as_given caster;
+        if (!caster.from_python(from, flags, cleanup)) return false;
+        value = Value(std::move(caster.value));
+        if (value.is_aligned()) return true;
+        const object copy = steal(PyObject_CallMethod(from.ptr(), "copy", nullptr));
+        if (!copy.is_valid()) PyErr_Clear();
+        if (!copy.is_valid() || !caster.from_python(copy, flags, cleanup)) return false;
+        value = Value(std::move(caster.value));
+        return value.is_aligned();
+    }
+};
+
+}  // namespace nanobind::detail
