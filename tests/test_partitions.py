@@ -214,6 +214,12 @@ def test_threads_and_the_order_of_tasks_change_nothing(
         }
 
 
+def test_the_svm_has_fewer_passes_in_partitions_unless_they_are_given() -> None:
+    found = [Settings(rule="svm", **how).spelled_out().epochs for how in ({}, {"partitions": 2})]
+    assert found == [10_000, 1_000]
+    assert Settings(rule="svm", partitions=2, epochs=5000).spelled_out().epochs == 5000
+
+
 def test_more_partitions_give_another_model_of_online_rules() -> None:
     saved = {p: markone.train(TEXTS, target=LABELS, partitions=p).digest for p in (1, 2, 3)}
     assert len(set(saved.values())) == 3

@@ -36,6 +36,8 @@ MOST_IN_NETWORKS = {"eta": 1e38, "strength": 1e38, "dropout": 0.999999}
 """The largest values that the core's networks, which compute in float32, can use."""
 LARGEST_CLASS_WEIGHT = 1e6
 Kind = TypeVar("Kind", bound="Settings")
+SVM_PASSES_IN_PARTITIONS = 1000
+"""The default of `epochs` for the SVM in partitions, which may need very many more passes than with one of them."""
 ETA_OF_OPTIMIZER = {"adam": 0.001, "adagrad": 0.05, "sgd": 0.1}
 
 
@@ -106,8 +108,8 @@ class Settings:
     rule: Rule = checked("perceptron", rule_of)
     """The learning rule."""
     epochs: int | None = checked(None, optional(whole(1)))
-    """The largest number of passes over the data. 10 by default; 10,000 for `svm`, which usually stops much earlier, 20
-    for `mlp`, 1 for `naive-bayes`."""
+    """The largest number of passes over the data. 10 by default; 10,000 for `svm`, which usually stops much earlier, or
+    1,000 with partitions; 20 for `mlp`, 1 for `naive-bayes`."""
     eta: float | None = checked(None, optional(number(above=0, below=math.inf)))
     """The learning rate, or its first value. 1 by default; for `mlp`, the default depends on the optimizer; for online
     `logistic` without a schedule, it is 2 / the mean sum of the absolute values of a row; for `hinge` with a constant
@@ -388,6 +390,11 @@ class SvmSettings(SpelledOut):
     loss: Loss
     multiclass: Multiclass
     tol: float
+
+    @staticmethod
+    def usual(given: Settings) -> Mapping[str, Any]:
+        usual = given.traits.usual
+        return {**usual, "epochs": SVM_PASSES_IN_PARTITIONS} if given.partitions > 1 else usual
 
     @staticmethod
     def check_given(given: Settings) -> None:
