@@ -224,10 +224,13 @@ async function followCore(state) {
   } else store.dispatch({ type: "whole", value: null });
 }
 
+let opening = 0;
 async function openFile(columns) {
+  opening += 1;
+  const mine = opening;
   try {
     const file = await fileOf(columns);
-    if (file.kind === "none") return;
+    if (file.kind === "none" || mine !== opening) return; // meanwhile, other columns were chosen
     const numbered = file.kind === "text" ? null : { ...file, points: file.points.map(([x1, x2, y]) => ({ x1, x2, y })) };
     if (file.kind === "text") {
       store.dispatch({ type: "tab", value: "text" });
