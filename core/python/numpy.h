@@ -26,10 +26,12 @@ class array : public nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb
   public:
     using as_given = nb::ndarray<const T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
     array() = default;
-    explicit array(as_given from) : as_given(std::move(from)) {}
-
-    bool is_aligned() const { return reinterpret_cast<std::uintptr_t>(this->data()) % alignof(T) == 0; }
+    explicit array(as_given&& from) : as_given(std::move(from)) {}
 };
+template <class T>
+bool is_aligned(const T* at) {
+    return reinterpret_cast<std::uintptr_t>(at) % alignof(T) == 0;
+}
 template <class T, std::size_t dimensions>
 using changeable = nb::ndarray<T, nb::ndim<dimensions>, nb::c_contig, nb::device::cpu>;
 template <class T>
@@ -65,21 +67,26 @@ namespace nanobind::detail {
 
 template <class T, std::size_t dimensions>
 struct type_caster<markone::array<T, dimensions>> {
-    using as_given = make_caster<typename markone::array<T, dimensions>::as_given>;
-    using given_array = markone::array<T, dimensions>;
-    NB_TYPE_CASTER(given_array, as_given::Name)
+    using Value = markone::array<T, dimensions>;
+    using as_given = make_caster<typename Value::as_given>;
+    template <class>
+    using Cast = Value;
+    static constexpr auto Name = as_given::Name;
+
+    as_given caster;
 
     bool from_python(handle from, std::uint32_t flags, cleanup_list* cleanup) noexcept {
-        as_given caster;
         if (!caster.from_python(from, flags, cleanup)) return false;
-        value = Value(std::move(caster.value));
-        if (value.is_aligned()) return true;
+        if (markone::is_aligned(caster.value.data())) return true;
         const object copy = steal(PyObject_CallMethod(from.ptr(), "copy", nullptr));
         if (!copy.is_valid()) PyErr_Clear();
-        if (!copy.is_valid() || !caster.from_python(copy, flags, cleanup)) return false;
-        value = Value(std::move(caster.value));
-        return value.is_aligned();
+        return copy.is_valid() && caster.from_python(copy, flags, cleanup) && markone::is_aligned(caster.value.data());
     }
+    template <class>
+    bool can_cast() const {
+        return true;
+    }
+    explicit operator Value() { return Value(std::move(caster.value)); }
 };
 
 }  // namespace nanobind::detail
