@@ -36,7 +36,7 @@ GROUPS = {
     "speed-sentences": ("Sentences: times as fast as the program named", r"tags|trees"),
     "speed-rows": ("Rows in memory, from rows to model: times as fast as scikit-learn, or as named", ""),
 }
-NOT_SHOWN = re.compile(r"leave-one-out|two threads|saving|certificate|wrong labels")
+NOT_SHOWN = re.compile(r"leave-one-out|two threads|saving|certificate")
 """Cases in which the other side is not a program that does the same."""
 PEER = re.compile(r" \(([^()]*)\)")
 USUAL_PEER = "scikit-learn"
